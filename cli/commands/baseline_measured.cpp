@@ -136,8 +136,8 @@ class BaselineCompareCommand final : public Command {
         "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
         "against the baseline and against its anchor. A change that the machine alone can explain, "
         "by the canary, which is always the same work, and by what other processes use of the "
-        "CPUs, is none of the program. What does not pass is measured a second time, and fails "
-        "only if it is slower again.",
+        "CPUs, is none of the program. What is slower is measured a second time, and fails only "
+        "if it is slower again; what is undecided is measured up to four times.",
         "Examples:\n"
         "  taskbench baseline compare\n"
         "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"

@@ -86,13 +86,12 @@ std::string baseline_digest(const std::optional<model::Series>& series) {
   return series ? digest_of(json::baseline_file(*series)) : std::string();
 }
 
-/// Waits as long as the processes took, at most half a minute: enough for a burst of other work to
-/// end.
-void wait_before_confirming(const model::Series& series, const std::stop_token& stop) {
+/// Waits as long as a round took, at most half a minute: enough for a burst of other work to end.
+void wait_before_next_round(const model::Series& series, const std::stop_token& stop) {
   constexpr double kMost_s = 30;
   double seconds = 0;
   for (const auto& process : series.processes) {
-    if (process.use) seconds += process.use->seconds;
+    if (process.use) seconds += process.use->seconds / series.rounds;
   }
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(std::min(seconds, kMost_s));
@@ -376,16 +375,14 @@ class ComparedSeries final : public SeriesTrial {
 
   /// Measures while the CPUs are where they were when the baseline was saved.
   void measure(LineFile& journal) override {
-    if (trial_.complete()) {
-      trial_.confirming = true;
-      journal.append(json::confirming_line());
-    }
+    if (trial_.complete()) journal.append(json::round_line(++trial_.rounds));
     run_processes(journal, trial_.setup.compared_with->allow_busy,
                   verdict::place_of(comparison_.rolling));
   }
 
-  /// Judges. A failure is measured a second time, some time later: most disturbances pass. An
-  /// undecided result gets a second chance, too.
+  /// Judges. A failure is measured a second time, some time later: most disturbances pass. What is
+  /// undecided is measured up to kMostRounds times: the levels of rounds differ, and several of
+  /// them say more than as many processes in one.
   bool wants_more() override {
     const model::ComparedWith& by = *trial_.setup.compared_with;
     comparison_.policy.alpha = by.alpha;
@@ -400,11 +397,16 @@ class ComparedSeries final : public SeriesTrial {
     const bool hopeless =
         report.others_moved && report.others_then &&
         (!report.others_now || report.others_now->taken < report.others_then->taken);
-    if (trial_.confirming || hopeless || report.overall == verdict::Verdict::pass) return false;
-    listener_.note(report.overall == verdict::Verdict::fail
-                       ? "slower; measuring once more, to confirm it"
-                       : "undecided; measuring as many processes again");
-    wait_before_confirming(trial_, stop());
+    const bool failed = report.overall == verdict::Verdict::fail;
+    const bool decided = report.overall == verdict::Verdict::pass || (failed && trial_.rounds > 1);
+    // A machine that was another one for two rounds stays so for the next.
+    const bool in_vain = hopeless || (report.environment_moved && trial_.rounds > 1);
+    if (decided || in_vain || trial_.rounds == kMostRounds) return false;
+    listener_.note(failed ? "slower; measuring once more, to confirm it"
+                          : fmt::format("undecided; measuring as many processes again, round {} of "
+                                        "at most {}",
+                                        trial_.rounds + 1, kMostRounds));
+    wait_before_next_round(trial_, stop());
     return true;
   }
 

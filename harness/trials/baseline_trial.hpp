@@ -10,6 +10,7 @@
 namespace taskbench::harness {
 
 inline constexpr int kDefaultFreshProcesses = 7;
+inline constexpr int kMostRounds = 4;  ///< of fresh processes, for what stays undecided
 
 /// What both kinds of series have in common.
 struct BaselinePlan {
@@ -46,8 +47,8 @@ class WrongMachine : public std::runtime_error {
 [[nodiscard]] Ending measure_baseline(const SavePlan& plan, const Listener& listener,
                                       const std::stop_token& stop, model::Series& series);
 
-/// Measures as the baseline was, and judges; what does not pass is measured a second time. Throws
-/// WrongMachine, too.
+/// Measures as the baseline was, and judges; a failure is measured a second time, and what is
+/// undecided up to kMostRounds times. Throws WrongMachine, too.
 [[nodiscard]] Ending compare_with_stored(const ComparePlan& plan, const Listener& listener,
                                          const std::stop_token& stop,
                                          verdict::BaselineComparison& comparison);

@@ -197,7 +197,7 @@ void describe(Writer& io, const verdict::BaselineComparison& comparison) {
   io("alpha", policy.alpha);
   io("delta", policy.delta);
   io("benchmarks", report.rows);
-  io("confirmed", report.confirmed);
+  io("rounds", report.rounds);
   io("others_then", report.others_then);
   io("others_now", report.others_now);
   io("others_moved", report.others_moved);
@@ -338,9 +338,9 @@ std::string journal_line(const SeriesProcess& process, std::size_t number) {
   return line_text(line.object);
 }
 
-std::string confirming_line() {
+std::string round_line(int round) {
   Writer line;
-  line("confirming", true);
+  line("round", round);
   return line_text(line.object);
 }
 
@@ -358,11 +358,12 @@ Series parse_series_journal(const std::filesystem::path& path, std::string_view 
       }
       return;
     }
-    if (root.contains("confirming")) {
-      if (!series.complete() || series.confirming || !series.setup.compared_with) {
-        root.at("confirming").fail("does not follow a whole comparison");
+    if (root.contains("round")) {
+      const std::int64_t round = root.at("round").whole(2, kMany);
+      if (!series.complete() || round != series.rounds + 1 || !series.setup.compared_with) {
+        root.at("round").fail("does not follow a whole comparison");
       }
-      series.confirming = root.at("confirming").get<bool>();
+      ++series.rounds;
       return;
     }
     const std::int64_t process = root.at("process").whole(0, kMany);

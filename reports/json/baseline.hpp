@@ -27,8 +27,8 @@ inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 [[nodiscard]] std::string journal_line(const model::SeriesSetup& setup);
 [[nodiscard]] std::string journal_line(const model::SeriesProcess& process, std::size_t number);
 
-/// The line after which a comparison is measured a second time.
-[[nodiscard]] std::string confirming_line();
+/// The line after which a comparison is measured for the `round`th time; 2 is the first of them.
+[[nodiscard]] std::string round_line(int round);
 
 /// The answer of `taskbench baseline compare`: its result, or why there is nothing to judge.
 [[nodiscard]] std::string to_json(const verdict::BaselineComparison& comparison);

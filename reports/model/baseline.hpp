@@ -70,11 +70,12 @@ struct SeriesProcess {
 struct Series {
   SeriesSetup setup;
   std::vector<SeriesProcess> processes;
-  /// Whether as many processes again are measured, to confirm a failure.
-  bool confirming = false;
+  /// How often setup.processes are measured, with pauses between: more than once in a comparison
+  /// that does not pass at first.
+  int rounds = 1;
 
   [[nodiscard]] std::size_t wanted() const {
-    return static_cast<std::size_t>(setup.processes) * (confirming ? 2 : 1);
+    return static_cast<std::size_t>(setup.processes) * static_cast<std::size_t>(rounds);
   }
   [[nodiscard]] bool complete() const { return processes.size() == wanted(); }
 };

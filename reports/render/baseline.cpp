@@ -89,7 +89,9 @@ void add_environment(const BaselineReport& report, Sentences& lines) {
 /// Why the row has its verdict, if the figures do not show that, and what would decide it.
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   if (row.unconfirmed) {
-    return "not confirmed: measured twice, it was slower by more than chance only once";
+    return fmt::format(
+        "not confirmed: measured {} times, it was not slower by more than chance in two of them",
+        comparison.report.rounds);
   }
   if (row.drifted) {
     return fmt::format(
@@ -167,7 +169,8 @@ std::string basis(const BaselineComparison& comparison) {
       "the CPU times show changed on the machine.",
       stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
-      report.confirmed ? "measured twice" : "when it is measured a second time as well",
+      report.rounds > 1 ? fmt::format("in two of the {} times that it was measured", report.rounds)
+                        : "when it is measured a second time as well",
       percent(comparison.policy.alpha));
   text += noise_floors_text(comparison.policy.noise_floors);
   if (comparison.anchor) {

@@ -32,7 +32,8 @@ constexpr double kWiderThanChance = 2;         // happens once in thirty, with s
 constexpr double kMedianVariance = std::numbers::pi / 2;
 
 /// The variance between the levels of two series beyond the scatter of their processes, relative to
-/// the variance of a process: 0 to 0.4, measured on a shared two-core machine.
+/// the variance of a process: 0 to 0.4, measured on a shared two-core machine. Half of it is that
+/// of the stored series, half that of a round of fresh ones.
 constexpr double kSeriesVariance = 0.25;
 
 bool has(const Series& series, const std::string& name) {
@@ -84,7 +85,7 @@ struct Rule {
   double delta = 0;
   double pass_error = 0;
   double explained = 0;  ///< log: how much slower the CPUs that others took can make it
-  bool twice = false;    ///< whether a failure must be seen twice
+  int rounds = 1;        ///< of fresh processes; from two on, a failure must be seen twice
   /// Logs: how much slower, or faster, the machine may have made it, as far as the canary shows.
   double slower = 0;
   double faster = 0;
@@ -113,14 +114,15 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   const double chance = std::max(reach(rule.alpha), matters + rule.explained);
   const double limit = chance + rule.slower;
   const double one = std::sqrt(1 + 1 / stored.count);
-  const double series = std::sqrt(1 / stored.count + loss / m + kSeriesVariance);
+  const double levels = kSeriesVariance * (1 + 1.0 / rule.rounds) / 2;
+  const double series = std::sqrt(1 / stored.count + loss / m + levels);
   const double highest = effect + reach(rule.pass_error) * std::min(1.0, series / one);
   result.change = std::expm1(effect);
   result.low = std::expm1(effect - both_sides);
   result.high = std::expm1(effect + both_sides);
   result.delta = rule.delta;
   result.limit = std::expm1(limit);
-  result.detectable = std::expm1(limit + bound(rule.twice ? std::sqrt(kPower) : kPower));
+  result.detectable = std::expm1(limit + bound(rule.rounds > 1 ? std::sqrt(kPower) : kPower));
   result.improved = rule.may_pass && effect < -chance - rule.faster;
   if (rule.may_fail && effect > limit) {
     result.verdict = Verdict::fail;
@@ -133,17 +135,19 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   return result;
 }
 
-/// Compares all processes, and each of the two series that a confirmed comparison has.
-StoredComparison compare_twice(const std::vector<double>& fresh, const stats::Level& stored,
-                               const Rule& rule, bool& unconfirmed) {
+/// Compares all processes, and those of each round. A failure that two rounds do not show is none.
+StoredComparison compare_rounds(const std::vector<double>& fresh, const stats::Level& stored,
+                                const Rule& rule, bool& unconfirmed) {
   StoredComparison all = compare(fresh, stored, rule);
-  const std::span<const double> both(fresh);
-  const std::size_t half = fresh.size() / 2;
-  const auto has_failed = [&](std::span<const double> part) {
-    return compare(part, stored, rule).verdict == Verdict::fail;
-  };
-  const int failed = static_cast<int>(has_failed(both.first(half))) +
-                     static_cast<int>(has_failed(both.last(fresh.size() - half)));
+  if (rule.rounds == 1 || all.verdict == Verdict::pass) return all;
+  const std::size_t size = fresh.size() / static_cast<std::size_t>(rule.rounds);
+  Rule of_one = rule;
+  of_one.rounds = 1;
+  int failed = 0;
+  for (std::size_t first = 0; first < fresh.size(); first += size) {
+    const auto round = std::span(fresh).subspan(first, size);
+    failed += static_cast<int>(compare(round, stored, of_one).verdict == Verdict::fail);
+  }
   if (failed == 1 || (failed == 0 && all.verdict == Verdict::fail)) {
     all.verdict = Verdict::inconclusive;
     all.masked = false;
@@ -396,7 +400,8 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   for (const std::string& name : now.setup.unmeasured) report.only_now.push_back(name);
   if (report.rows.empty()) return report;
 
-  report.confirmed = now.confirming && now.complete();
+  // Rounds that are not over are not judged alone.
+  report.rounds = now.complete() ? now.rounds : 1;
   judge_machine(now, rolling, anchor, policy, report);
   // Bonferroni's correction over all comparisons, including those with the anchor. Holm's would
   // find a little more, but then the limit of a benchmark would depend on the others' results, and
@@ -418,15 +423,14 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
           .delta = delta,
           .pass_error = policy.pass_error,
           .explained = policy.allow_busy ? 0 : -std::log1p(-std::clamp(more, 0.0, kMostTaken)),
-          .twice = report.confirmed};
+          .rounds = report.rounds};
       if (&series == &rolling) {  // an anchor of another machine is void anyway
         add_machine(now, rolling, row.name, report.canary, rule);
         rule.may_fail = !report.others_moved;
         rule.may_pass = !report.others_moved || more > 0;
       }
       const stats::Level stored = stats::level_of(corrected(series, row.name));
-      return report.confirmed ? compare_twice(fresh, stored, rule, row.unconfirmed)
-                              : compare(fresh, stored, rule);
+      return compare_rounds(fresh, stored, rule, row.unconfirmed);
     };
     row.rolling = against(rolling);
     row.now_ns = row.baseline_ns * (1 + row.rolling.change);

@@ -76,7 +76,7 @@ struct BaselineRow {
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;
   bool drifted = false;      ///< it fails against the anchor alone
-  bool unconfirmed = false;  ///< it failed in one of the two series of processes, not in both
+  bool unconfirmed = false;  ///< it failed, but in one round of processes only
   bool masked = false;       ///< it has no verdict only because the machine changed
   double baseline_ns = 0;    ///< per iteration: geometric mean over the stored processes
   double now_ns = 0;         ///< baseline_ns with the change: what it takes with the canary as then
@@ -103,12 +103,12 @@ struct BaselineReport {
   std::optional<MovedCpus> moved_cpus;  ///< while this was measured
   bool environment_moved = false;  ///< nothing fails, and a row has no verdict only because of it
   bool anchor_void = false;        ///< the machine is not as it was when the anchor was measured
-  bool confirmed = false;          ///< each of two series of processes was judged
+  int rounds = 1;                  ///< of processes, each of which was judged
   Verdict overall = Verdict::inconclusive;
 };
 
-/// Judges a fresh series. A confirming series holds two, of setup.processes each: a benchmark fails
-/// only if it fails in both. `anchor` may be null; an anchor with the same processes as `rolling`
+/// Judges a fresh series. If it has several rounds, a benchmark fails only if it does so in two of
+/// them and in all of them taken together. `anchor` may be null; an anchor with the same processes as `rolling`
 /// adds nothing and is ignored. Throws std::invalid_argument for a series without processes.
 [[nodiscard]] BaselineReport compare_with_baseline(const model::Series& now,
                                                    const model::Series& rolling,

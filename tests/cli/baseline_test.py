@@ -175,34 +175,47 @@ class Verdicts(BaselineTest):
         self.assertGreater(row["change"], row["limit"])
         self.assertGreater(row["detectable"], row["limit"])
         self.assertEqual((row["stored_processes"], row["fresh_processes"]), (7, 14))
-        self.assertTrue(report["confirmed"])
+        self.assertEqual(report["rounds"], 2)
         self.assertIn("measuring once more, to confirm it", answer.stderr)
         comment = self.read("r.md")
         self.assertTrue(comment.startswith("### taskbench baseline: FAIL: sort is "), comment)
         self.assertIn("# estimate", comment)
         self.assertEqual(self.everything(), before)
 
-    def test_what_is_slower_only_once_is_not_confirmed(self):
-        # Slow in the run that is not counted and the first seven.
-        body = (
+    def body_of_runs(self, is_slow):
+        """Makes sort slow in the runs whose number `n`, from 0, fulfils the condition. The first
+        run is not counted."""
+        return (
             "n = len([name for name in os.listdir('.') if name.startswith('run')])\n"
             "if 'benchmark_out' in flags: open(f'run{n}', 'w').close()\n"
-            "times['sort'] = 1e6 if n <= 7 else 1e3"
+            f"times['sort'] = 1e6 if {is_slow} else 1e3"
         )
+
+    def test_what_is_slower_only_at_first_passes_by_later_rounds(self):
+        answer = self.compare(f"{LARGE} --json r.json", body=self.body_of_runs("n <= 7"))
+        self.assertIn("measuring once more, to confirm it", answer.stderr)
+        self.assertIn("undecided; measuring as many processes again, round 3 of at most 4",
+                      answer.stderr)
+        self.assertGreater(self.load("r.json")["rounds"], 2)
+
+    def test_what_is_slower_in_one_round_only_is_not_confirmed(self):
+        body = self.body_of_runs("n <= 7 or n % 2")
+        rounds = 4
         answer = self.compare(f"{LARGE} --json r.json --journal j", body=body, status=3)
         self.assertRegex(answer.stdout, r"(?m)^INCONCLUSIVE: sort \(.*\): not "
-                                        r"confirmed: measured\s+twice")
+                                        r"confirmed: measured\s+4\s+times")
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertTrue(rows["sort"]["unconfirmed"])
         self.assertFalse(rows["hash"]["unconfirmed"])
         self.assertEqual(rows["hash"]["verdict"], "PASS")
         again = f"compare --resume {LARGE} --journal j"
         self.baseline(again, status=3)
-        # Killed before the second series, it goes on with that.
-        self.assertEqual(len(self.read("j").splitlines()), 1 + 7 + 1 + 7)
-        self.cut("j", 8)
+        # Killed before the third round, it goes on with that.
+        lines = 1 + rounds * 7 + rounds - 1
+        self.assertEqual(len(self.read("j").splitlines()), lines)
+        self.cut("j", 1 + 2 * 7 + 1)
         self.baseline(again, status=3)
-        self.assertEqual(len(self.read("j").splitlines()), 16)
+        self.assertEqual(len(self.read("j").splitlines()), lines)
 
     def test_others_that_used_the_cpus_then_leave_no_verdict(self):
         def busy(document):

@@ -394,7 +394,7 @@ struct Outcomes {
   double fail = 0;
 };
 
-/// The outcomes of this many comparisons, each measured twice unless it passes the first time.
+/// The outcomes of this many comparisons, each measured again as `baseline compare` does it.
 Outcomes outcomes(Noise& noise, int trials, double slower, double drift, bool busy) {
   Outcomes count;
   for (int i = 0; i < trials; ++i) {
@@ -406,11 +406,12 @@ Outcomes outcomes(Noise& noise, int trials, double slower, double drift, bool bu
                           .disturbed = busy ? 0.3 : 0.05};
     Series now = machine.series(noise, 7, slower, follows);
     auto report = report_of(now, stored);
-    if (report.overall != Verdict::pass) {
+    now.setup.processes = 7;
+    while (report.overall != Verdict::pass && now.rounds < 4 &&
+           (report.overall != Verdict::fail || now.rounds == 1)) {
       machine.level += 0.3 * drift * noise.normal();
       const Series more = machine.series(noise, 7, slower, follows);
-      now.setup.processes = 7;
-      now.confirming = true;
+      ++now.rounds;
       now.processes.insert(now.processes.end(), more.processes.begin(), more.processes.end());
       report = report_of(now, stored);
     }
@@ -430,7 +431,7 @@ TEST(baseline, a_shared_machine_has_verdicts_and_no_false_alarms) {
     }
   }
   EXPECT_LE(false_alarms, 0.0025);
-  EXPECT_GE(outcomes(noise, 200, 1, 0.02, false).pass, 0.7);
+  EXPECT_GE(outcomes(noise, 200, 1, 0.02, false).pass, 0.9);
   EXPECT_GE(outcomes(noise, 200, 1.1, 0.02, false).fail, 0.9);
   EXPECT_LE(outcomes(noise, 200, 1.1, 0.1, true).pass, 0.05);
 }
@@ -538,12 +539,12 @@ TEST(baseline, fresh_processes_that_fall_into_two_groups_do_not_fail) {
   EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored).overall, Verdict::fail);
 }
 
-/// Two series of seven processes, from two worlds, as one that is confirming.
-Series confirming(Noise& noise, const World& first, const World& second) {
+/// Two rounds of seven processes, from two worlds.
+Series two_rounds(Noise& noise, const World& first, const World& second) {
   Series now = simulate(noise, 7, 1, first);
   const Series more = simulate(noise, 7, 1, second);
   now.processes.insert(now.processes.end(), more.processes.begin(), more.processes.end());
-  now.confirming = true;
+  now.rounds = 2;
   return now;
 }
 
@@ -553,17 +554,17 @@ TEST(baseline, a_failure_that_is_confirmed_is_one_and_one_that_is_not_is_undecid
   World slower = still;
   slower.slower = 1.3;
   const Series stored = simulate(noise, 9, 1, still);
-  auto report = report_of(confirming(noise, slower, slower), stored);
-  EXPECT_TRUE(report.confirmed);
+  auto report = report_of(two_rounds(noise, slower, slower), stored);
+  EXPECT_EQ(report.rounds, 2);
   EXPECT_EQ(report.overall, Verdict::fail);
   EXPECT_FALSE(report.rows.front().unconfirmed);
   EXPECT_EQ(report.rows.front().rolling.fresh, 14U);
   for (const auto& [first, second] : {std::pair{still, slower}, std::pair{slower, still}}) {
-    report = report_of(confirming(noise, first, second), stored);
+    report = report_of(two_rounds(noise, first, second), stored);
     EXPECT_EQ(report.overall, Verdict::inconclusive);
     EXPECT_TRUE(report.rows.front().unconfirmed);
   }
-  EXPECT_EQ(report_of(confirming(noise, still, still), stored).overall, Verdict::pass);
+  EXPECT_EQ(report_of(two_rounds(noise, still, still), stored).overall, Verdict::pass);
 }
 
 TEST(baseline, a_canary_within_delta_has_not_moved_however_quiet_it_is) {
