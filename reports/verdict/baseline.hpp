@@ -108,8 +108,9 @@ struct BaselineReport {
 };
 
 /// Judges a fresh series. If it has several rounds, a benchmark fails only if it does so in two of
-/// them and in all of them taken together. `anchor` may be null; an anchor with the same processes as `rolling`
-/// adds nothing and is ignored. Throws std::invalid_argument for a series without processes.
+/// them and in all of them taken together. `anchor` may be null; an anchor with the same processes
+/// as `rolling` adds nothing and is ignored. Throws std::invalid_argument for a series without
+/// processes.
 [[nodiscard]] BaselineReport compare_with_baseline(const model::Series& now,
                                                    const model::Series& rolling,
                                                    const model::Series* anchor,
