@@ -7,6 +7,7 @@
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "harness/trials/paired_trial.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/instruction_kinds.hpp"
 
@@ -148,10 +149,9 @@ void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
   begun.setup.budget_s = plan.setup.budget_s;
   begun.setup.timeout_s = plan.setup.timeout_s;
   begun.setup.acknowledged = plan.setup.acknowledged;
-  const Strings chosen = benchmark_names(plan.workloads, then.benchmarks);
-  const bool all_are_chosen = std::ranges::all_of(
-      then.benchmarks, [&](const auto& name) { return is_chosen(chosen, name); });
-  if (!all_are_chosen) begun.workloads.clear();
+  model::PairedSetup chosen = then;
+  keep_chosen(benchmark_names(plan.workloads, then.benchmarks), chosen);
+  if (chosen.benchmarks != then.benchmarks) begun.workloads.clear();
   for (const auto& [option, repeated] : differing_options(plan, begun)) {
     if (!invocation.given(option)) continue;
     refuse("{}: {} was started with another; leave the option out, or start a new trial", option,

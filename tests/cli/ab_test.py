@@ -505,6 +505,7 @@ class Journals(AbTest):
         self.refuse(again, {
             f"--head {self.program('c')}": "--head: j was started with",
             **{other: f"{other.split()[0]}: j was started with another" for other in others},
+            "--workload sort,hahs": "'hahs'",
         })
         self.program("b", "sort=2000 hash=500")
         self.refused(f"{again} {two}", says="it was built anew")
