@@ -48,22 +48,23 @@ struct Blocks {
             column_count,
             stride};
   }
+};
 
-  void multiply() const {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < inner; ++k) {
-        const float factor = left[i * stride + k];
-        for (std::size_t j = 0; j < columns; ++j) {
-          product[i * stride + j] += factor * right[k * stride + j];
-        }
-      }
+// Not inlined into the coroutine, which keeps its variables in memory.
+[[gnu::noinline]] void multiply_block(Blocks blocks) {
+  for (std::size_t i = 0; i < blocks.rows; ++i) {
+    float* const product = blocks.product + i * blocks.stride;
+    for (std::size_t k = 0; k < blocks.inner; ++k) {
+      const float factor = blocks.left[i * blocks.stride + k];
+      const float* const right = blocks.right + k * blocks.stride;
+      for (std::size_t j = 0; j < blocks.columns; ++j) product[j] += factor * right[j];
     }
   }
-};
+}
 
 rt::Fork<> multiply(Blocks blocks) {
   if (std::max({blocks.rows, blocks.inner, blocks.columns}) <= kBlock) {
-    blocks.multiply();
+    multiply_block(blocks);
     co_return;
   }
   for (const bool later : {false, true}) {

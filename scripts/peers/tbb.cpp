@@ -96,21 +96,21 @@ struct Blocks {
   float* product;
   std::size_t rows;
   std::size_t stride;
-
-  void multiply() const {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < rows; ++k) {
-        const float factor = left[i * stride + k];
-        for (std::size_t j = 0; j < rows; ++j) {
-          product[i * stride + j] += factor * right[k * stride + j];
-        }
-      }
-    }
-  }
 };
 
+[[gnu::noinline]] void multiply_block(Blocks blocks) {
+  for (std::size_t i = 0; i < blocks.rows; ++i) {
+    float* const product = blocks.product + i * blocks.stride;
+    for (std::size_t k = 0; k < blocks.rows; ++k) {
+      const float factor = blocks.left[i * blocks.stride + k];
+      const float* const right = blocks.right + k * blocks.stride;
+      for (std::size_t j = 0; j < blocks.rows; ++j) product[j] += factor * right[j];
+    }
+  }
+}
+
 void matmul(Blocks blocks) {
-  if (blocks.rows <= 32) return blocks.multiply();
+  if (blocks.rows <= 32) return multiply_block(blocks);
   const std::size_t half = blocks.rows / 2;
   for (std::size_t inner : {std::size_t{0}, half}) {
     const auto part = [&](std::size_t row, std::size_t column) {

@@ -18,8 +18,20 @@
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
+#include "tests/runtime/transfers.hpp"
 
 namespace taskbench::rt {
+namespace testing {
+
+Fork<int> leaves_here(int levels) {
+  if (levels == 0) co_return 1;
+  const auto [one, two] =
+      co_await fork_join(leaves_elsewhere(levels - 1), leaves_elsewhere(levels - 1));
+  co_return one + two;
+}
+
+}  // namespace testing
+
 namespace {
 
 using testing::block_worker_until;
@@ -256,6 +268,19 @@ TEST_P(ForkJoin, takes_no_stack_in_a_long_loop) {
     co_return sum;
   };
   EXPECT_EQ(run_as_task(runtime_, in_a_task), 100'000);
+}
+
+TEST_P(ForkJoin, may_be_compiled_in_units_that_transfer_in_different_ways) {
+  EXPECT_EQ(runtime_.block_on(testing::leaves_here(12)), 4096);
+  const auto loop = []() -> Fork<int> {
+    int sum = 0;
+    for (int i = 0; i < 100'000; ++i) {
+      const auto [one, two] = co_await fork_join(testing::leaves_elsewhere(0), value(1));
+      sum += one + two;
+    }
+    co_return sum;
+  };
+  EXPECT_EQ(runtime_.block_on(loop()), 200'000);
 }
 
 TEST_P(ForkJoin, may_be_a_branch_of_a_join_or_select) {
