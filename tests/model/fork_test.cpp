@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/queue/fork_deque.hpp"
+#include "runtime/scheduler/work_stealing/idle.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/fork_join.hpp"
 #include "tests/model/on_a_thread.hpp"
@@ -293,13 +294,25 @@ TEST(ForkJoinModel, the_task_goes_on_where_it_is_woken) {
       {.preemptions = 3});
 }
 
+/// As task_of_two(), but never goes on where not all has run.
+Task<int> task_of_two_or_none() {
+  base::Cell<int> one{0};
+  base::Cell<int> two{0};
+  try {
+    co_await fork_join(set_cell(one, 1), set_cell(two, 2));
+  } catch (const JoinError&) {
+    mc::require(false, "an aborted task does not go on");
+  }
+  co_return one.get() + two.get();
+}
+
 TEST(ForkJoinModel, an_abort_against_forks) {
   holds(
       [] {
         ForkWorker own;
         ForkWorker other;
         OnAThread thread;
-        JoinHandle<int> handle(task_of_two().release_for_spawn(&thread));
+        JoinHandle<int> handle(task_of_two_or_none().release_for_spawn(&thread));
         AbortHandle abort = handle.abort_handle();
         base::Thread thief([&] {
           other.enter();
@@ -312,6 +325,37 @@ TEST(ForkJoinModel, an_abort_against_forks) {
         thief.join();
       },
       {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(ForkJoinModel, a_fork_is_seen_by_who_falls_asleep_or_wakes_somebody) {
+  for (const bool searches : {false, true}) {
+    holds([searches] {
+      work_stealing::Idle idle(2);
+      if (searches) mc::require(idle.try_start_searching(), "nobody else does");
+      bool woken = false;
+      struct Pusher {
+        work_stealing::Idle& idle;
+        bool& woken;
+      } pusher{idle, woken};
+      task::Strand::Deque deque;
+      task::Strand strand(
+          deque, {idle.state(), idle.all_awake(),
+                  [](void* self) noexcept {
+                    Pusher& own = *static_cast<Pusher*>(self);
+                    own.woken = own.idle.worker_to_notify(work_stealing::Idle::Pusher::worker) !=
+                                work_stealing::Idle::kNobody;
+                  },
+                  &pusher});
+      bool seen = false;
+      base::Thread leaver([&] { seen = idle.park(1, searches) && !deque.looks_empty(); });
+      void* const frames[] = {&idle};
+      mc::require(strand.offer(frames), "there is room");
+      leaver.join();
+      mc::sometimes("woken", woken);
+      mc::sometimes("seen", seen);
+      mc::require(woken || seen, "nobody comes for the fork");
+    });
+  }
 }
 
 TEST(ForkJoinModel, the_end_of_the_runtime_against_forks) {

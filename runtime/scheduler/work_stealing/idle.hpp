@@ -101,7 +101,7 @@ class Idle {
   [[nodiscard]] bool leave(std::uint32_t index);
 
   /// For Strand::Sleepers.
-  [[nodiscard]] const base::Atomic<std::uint64_t>& state() const { return state_; }
+  [[nodiscard]] const base::Atomic<std::uint64_t>* state() const { return &state_; }
   [[nodiscard]] std::uint64_t all_awake() const { return worker_count_ * kOneAwake; }
 
   /// Whether some worker searches or sleeps; a hint.

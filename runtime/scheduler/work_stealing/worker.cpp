@@ -51,7 +51,7 @@ Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
       index_(index),
       lifo_enabled_(set.options().lifo_slot),
       pace_(pace),
-      strand_(forks, {&set.idle.state(), set.idle.all_awake(),
+      strand_(forks, {set.idle.state(), set.idle.all_awake(),
                       [](void* worker) noexcept {
                         Worker& self = *static_cast<Worker*>(worker);
                         self.set_.notify_from(self);
