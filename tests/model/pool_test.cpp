@@ -120,7 +120,7 @@ TEST(PoolModel, what_a_blocked_worker_has_forked_is_stolen) {
           co_return 0;
         }(parker));
       },
-      interleavings(1));
+      interleavings(2));
 }
 
 TEST(PoolModel, a_shutdown_against_forks) {
@@ -139,7 +139,7 @@ TEST(PoolModel, a_shutdown_against_forks) {
           mc::sometimes("cancelled", true);
         }
       },
-      interleavings(1));
+      interleavings(2));
 }
 
 Task<int> unblocks(park::Parker& parker) {
