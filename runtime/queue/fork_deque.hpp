@@ -87,7 +87,7 @@ class ForkDeque {
       // relaxed: only decides who takes the value, which the owner itself has written
       taken = front_.compare_exchange_strong(front, front + 1, base::relaxed, base::relaxed);
     }
-    back_.store(back + 1, base::release);  // release: pairs with the acquire in steal(), as above
+    back_.store(back + 1, base::relaxed);  // relaxed: nothing is left to be handed over
     return taken;
   }
 

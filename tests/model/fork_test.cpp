@@ -108,6 +108,24 @@ TEST(ForkDequeModel, the_owner_takes_the_newest_and_thieves_the_oldest) {
       {.preemptions = 3});
 }
 
+TEST(ForkDequeModel, what_a_pop_leaves_is_handed_over) {
+  holds(
+      [] {
+        CellDeque deque;
+        CellValues values;
+        std::vector<int> own;
+        std::vector<int> stolen;
+        base::Thread thief([&] { steal(deque, stolen); });
+        push(deque, values, 1);
+        push(deque, values, 2);
+        pop(deque, own);
+        thief.join();
+        pop(deque, own);
+        require_each_once(own, stolen, 2);
+      },
+      {.preemptions = 3});
+}
+
 TEST(ForkDequeModel, two_thieves_and_the_owner) {
   holds(
       [] {

@@ -239,8 +239,7 @@ NAMED = (
     ("a fork is taken back without a look at whether it is the last", FORK_DEQUE,
      "if (front < back) [[likely]] {", "if (front <= back) [[likely]] {"),
     ("an empty deque shrinks", FORK_DEQUE,
-     "    back_.store(back + 1, base::release);  // release: pairs with the acquire in "
-     "steal(), as above\n", ""),
+     "    back_.store(back + 1, base::relaxed);  // relaxed: nothing is left to be handed over\n", ""),
     ("a full deque takes one more", FORK_DEQUE,
      "      if (back + count - front_seen_ > kCapacity) return false;\n",
      "      if (back + count - front_seen_ > kCapacity + 1) return false;\n"),
@@ -289,6 +288,8 @@ EQUIVALENT = {
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",
     "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
+    "fork_deque.hpp, push_backwards: acquire to relaxed": "needed against load buffering alone",
+    "fork_deque.hpp, steal: release to relaxed": "needed against load buffering alone",
     "go.hpp, closed: acquire to relaxed": "a fence or a token acquires it before the drain",
     "go.cpp, add_returning: `returning_.push_back(&machine);` after what follows":
         "both under the mutex, which whoever sees the second takes",
