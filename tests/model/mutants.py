@@ -239,7 +239,8 @@ NAMED = (
     ("a fork is taken back without a look at whether it is the last", FORK_DEQUE,
      "if (front < back) [[likely]] {", "if (front <= back) [[likely]] {"),
     ("an empty deque shrinks", FORK_DEQUE,
-     "    back_.store(back + 1, base::relaxed);  // relaxed: nothing is left to be handed over\n", ""),
+     "    back_.store(back + 1, base::relaxed);  "
+     "// relaxed: nothing is left to be handed over\n", ""),
     ("a full deque takes one more", FORK_DEQUE,
      "      if (back + count - front_seen_ > kCapacity) return false;\n",
      "      if (back + count - front_seen_ > kCapacity + 1) return false;\n"),
