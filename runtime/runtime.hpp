@@ -29,6 +29,7 @@
 #include "runtime/task/awaitable.hpp"
 #include "runtime/task/block_in_place.hpp"
 #include "runtime/task/context.hpp"
+#include "runtime/task/fork_join.hpp"
 #include "runtime/task/join.hpp"
 #include "runtime/task/join_handle.hpp"
 #include "runtime/task/poll_fn.hpp"

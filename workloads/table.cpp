@@ -9,9 +9,10 @@ namespace taskbench::workloads {
 
 std::span<const Workload> all() {
   static const std::array kTable{
-      chained_spawn(), ping_pong(),      spawn_many(),   spawn_local(),     yield_many(),
-      imbalance(),     blocking_calls(), fairness(),     wake_under_load(), timer(),
-      timeouts(),      echo(),           accept_storm(), http_hello(),      grpc_unary(),
+      chained_spawn(),   ping_pong(), spawn_many(), spawn_local(), yield_many(),     fib(),
+      skynet(),          nqueens(),   matmul(),     imbalance(),   blocking_calls(), fairness(),
+      wake_under_load(), timer(),     timeouts(),   echo(),        accept_storm(),   http_hello(),
+      grpc_unary(),
   };
   return kTable;
 }

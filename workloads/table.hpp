@@ -10,6 +10,10 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& spawn_many();
 [[nodiscard]] const Workload& spawn_local();
 [[nodiscard]] const Workload& yield_many();
+[[nodiscard]] const Workload& fib();
+[[nodiscard]] const Workload& skynet();
+[[nodiscard]] const Workload& nqueens();
+[[nodiscard]] const Workload& matmul();
 [[nodiscard]] const Workload& imbalance();
 [[nodiscard]] const Workload& blocking_calls();
 [[nodiscard]] const Workload& fairness();

@@ -114,7 +114,14 @@ Task<AwaitResult<T>> as_task(T&& awaitable) {
   if constexpr (kIsAwaitedInTheSameExpression<T>) {
     co_return co_await std::move(awaitable).awaiter();
   } else if constexpr (MakesAwaiter<T>) {
-    co_return co_await std::forward<T>(awaitable);
+    // Variables, as g++ 12 names temporaries differently in each unit, of which its linker warns.
+    auto awaiter = std::forward<T>(awaitable).operator co_await();
+    if constexpr (std::is_void_v<AwaitResult<T>>) {
+      co_await awaiter;
+    } else {
+      AwaitResult<T> result = co_await awaiter;
+      co_return std::move(result);
+    }
   } else {
     co_return co_await awaitable;  // not forwarded: g++ 12 would move an awaiter, which stays
   }

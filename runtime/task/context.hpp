@@ -11,6 +11,8 @@ namespace taskbench::rt::task {
 /// Whether block_on may block the thread though it is in a runtime.
 enum class MayBlock : bool { no, yes };
 
+class Strand;
+
 /// One per thread. `scheduler` is where rt::spawn goes; null outside of every runtime.
 struct ThreadContext {
   Spawner* scheduler;
@@ -25,6 +27,8 @@ struct ThreadContext {
   std::uint32_t budget_left;
   /// In `go`: whether the task is to give way at its next operation in any case. Null elsewhere.
   const base::Atomic<bool>* slice_is_over;
+  /// Of a worker that lets others steal its forks; null elsewhere.
+  Strand* strand;
 };
 
 /// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than
@@ -37,7 +41,7 @@ class EnterContext {
  public:
   EnterContext(Spawner* scheduler, void* worker, MayBlock may_block = MayBlock::no) noexcept
       : context_(thread_context()), previous_(context_) {
-    context_ = {scheduler, worker, nullptr, may_block, 0, nullptr};
+    context_ = {scheduler, worker, nullptr, may_block, 0, nullptr, nullptr};
   }
   ~EnterContext() { context_ = previous_; }
   EnterContext(const EnterContext&) = delete;

@@ -7,6 +7,7 @@
 #include "runtime/base/assert.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/context.hpp"
+#include "runtime/task/fork.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/leaf.hpp"
 #include "runtime/task/task.hpp"
@@ -123,14 +124,28 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   return task->disposition;
 }
 
-/// For a coroutine that has returned without saying where the task goes on: it was compiled to
-/// transfer through here (transfer_to). Not inlined: what passes on by tail calls never comes here.
-[[gnu::noinline, gnu::cold]] Disposition go_on_transferring(Header* task) noexcept {
+/// For a coroutine that has returned without saying where the task goes on: it awaits forks, or was
+/// compiled to transfer through here (transfer_to). Not inlined: what passes on by tail calls never
+/// comes here.
+[[gnu::noinline]] Disposition go_on_elsewhere(Header* task) noexcept {
   do {
-    TASKBENCH_ASSERT((task->flags & Header::kTransfers) != 0,
-                     "a task awaited something that is not made for tasks");
-    task->flags &= static_cast<std::uint8_t>(~Header::kTransfers);
-    std::coroutine_handle<>::from_address(task->queue_next).resume();
+    std::coroutine_handle<> next;
+    if ((task->flags & Header::kForks) != 0) {
+      task->flags &= static_cast<std::uint8_t>(~Header::kForks);
+      next = reinterpret_cast<ForkJoinBase*>(task->queue_next)->run_for(task);
+      if (!next) return Disposition::handed_over;
+      if (task->state.is_cancelled()) {
+        // Some forks may not have run. The poll ends, and with it the task.
+        resume_directly(task, next);
+        return task->disposition;
+      }
+    } else {
+      TASKBENCH_ASSERT((task->flags & Header::kTransfers) != 0,
+                       "a task awaited something that is not made for tasks");
+      task->flags &= static_cast<std::uint8_t>(~Header::kTransfers);
+      next = std::coroutine_handle<>::from_address(task->queue_next);
+    }
+    next.resume();
   } while (task->resume == 0 && task->disposition != Disposition::finished);
   return task->disposition;
 }
@@ -187,7 +202,7 @@ Polled poll(Header* task) noexcept {
     cancel(task);
     return Polled::finished;
   }
-  for (Disposition ended = go_on(task, Disposition::pending);; ended = go_on_transferring(task)) {
+  for (Disposition ended = go_on(task, Disposition::pending);;) {
     if (ended == Disposition::yielded) return Polled::yielded;
     if (ended == Disposition::finished) {
       destroy_coroutine(task);
@@ -196,6 +211,8 @@ Polled poll(Header* task) noexcept {
     }
     if (task->resume != 0) [[likely]]
       break;
+    ended = go_on_elsewhere(task);
+    if (ended == Disposition::handed_over) return Polled::idle;
   }
   if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
   const std::uint32_t references = task->pending_references;
@@ -233,9 +250,14 @@ void begin_budget(Header* task) noexcept {
 
 Disposition poll_branch(Header* branch, Header* task) noexcept {
   const std::uintptr_t outer = std::exchange(task->resume, branch->resume);
+  const std::uint8_t outer_flags = task->flags;
+  task->flags |= Header::kInBranch;
   Disposition disposition = go_on(task, Disposition::spending);
   if (task->resume == 0 && disposition != Disposition::finished) [[unlikely]] {
-    disposition = go_on_transferring(task);
+    disposition = go_on_elsewhere(task);
+  }
+  if ((outer_flags & Header::kInBranch) == 0) {
+    task->flags &= static_cast<std::uint8_t>(~Header::kInBranch);
   }
   branch->resume = std::exchange(task->resume, outer);
   return disposition;

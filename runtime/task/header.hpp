@@ -15,7 +15,8 @@
 // Who may touch what
 //   state        everybody, through its transitions
 //   queue_next   whoever has the poll right: the queue that the task is in, or during a poll the
-//     coroutine that goes on next (transfer_to); of a complete task the JoinSet that it is in
+//     coroutine that goes on next (transfer_to), or the forks; of a complete task the JoinSet that
+//     it is in
 //   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
 //   scheduler, vtable, block_units: constant once the task is spawned, or the root of a block_on
 //     is polled for the first time
@@ -39,10 +40,11 @@ struct Leaf;
 
 /// How a poll ended.
 enum class Disposition : std::uint8_t {
-  pending,   ///< suspended at a leaf that will wake it
-  yielded,   ///< wants to go to the back of the queue
-  finished,  ///< reached its end; the output is stored
-  spending,  ///< pending, and the budget in the thread's context is that of this poll
+  pending,      ///< suspended at a leaf that will wake it
+  yielded,      ///< wants to go to the back of the queue
+  finished,     ///< reached its end; the output is stored
+  spending,     ///< pending, and the budget in the thread's context is that of this poll
+  handed_over,  ///< its forks run on other threads, which have it now; never in a header
 };
 
 /// What the output is.
@@ -75,6 +77,8 @@ struct Header {
   static constexpr std::uint8_t kAtFinal = 8;     ///< it reached its end while being destroyed
   static constexpr std::uint8_t kYielded = 16;    ///< of work_stealing alone: `turn` counts on
   static constexpr std::uint8_t kTransfers = 32;  ///< `queue_next` is the coroutine to resume next
+  static constexpr std::uint8_t kForks = 64;      ///< `queue_next` is the ForkJoinBase to run next
+  static constexpr std::uint8_t kInBranch = 128;  ///< a branch of it is polled
   static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");

@@ -71,6 +71,9 @@ class Spawner : public Schedule, public base::Shared {
   /// The end of a section.
   virtual void end_blocking(void* /*begun*/) noexcept {}
 
+  /// Whether its workers steal forks from each other (ThreadContext::strand).
+  [[nodiscard]] virtual bool shares_forks() const noexcept { return false; }
+
   /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
   /// has finished. It has never been polled and has no schedule, which it gets here. Several
   /// threads may be in here at once.

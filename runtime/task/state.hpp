@@ -143,6 +143,12 @@ class State {
     return (seen & (kReferenceMask | kJoinInterest)) == 0;
   }
 
+  /// Whether the task is to end. For the holder of the poll right, and what it has let run.
+  [[nodiscard]] bool is_cancelled() const noexcept {
+    // relaxed: advice; nothing is read on the strength of it
+    return (word_.load(base::relaxed) & kCancelled) != 0;
+  }
+
   [[nodiscard]] bool is_complete() const noexcept {
     // acquire: pairs with the release of complete(): the output may be read
     return (word_.load(base::acquire) & kComplete) != 0;

@@ -6,6 +6,7 @@ import json
 from taskbench_command import CommandTest, main
 
 WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
+             "fib", "skynet", "nqueens", "matmul",
              "imbalance", "blocking_calls", "fairness", "wake_under_load",
              "timer", "timeouts", "echo", "accept_storm", "http_hello",
              "grpc_unary"]

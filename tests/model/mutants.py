@@ -17,6 +17,10 @@ DRAIN = "runtime/scheduler/drain.hpp"
 THREADS = "runtime/scheduler/worker_threads.cpp"
 DEQUE = "runtime/queue/growing_deque.hpp"
 READINESS = "runtime/driver/readiness.hpp"
+FORK_DEQUE = "runtime/queue/fork_deque.hpp"
+FORK = "runtime/task/fork.hpp"
+FORK_SOURCE = "runtime/task/fork.cpp"
+STRAND = "runtime/task/strand.hpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -225,6 +229,43 @@ NAMED = (
      "word_.exchange(word_of(state), base::acq_rel);"),
     ("who comes second takes what the first was woken for", READINESS,
      "if (task_in(seen) != own) return State::occupied;", ""),
+    ("a fork is taken back without a fence", FORK_DEQUE,
+     "    base::light_fence();  // seq_cst: the owner's half of the story at the top\n", ""),
+    ("a fork is stolen behind a light fence", FORK_DEQUE,
+     "    base::heavy_fence();  // seq_cst", "    base::light_fence();  // seq_cst"),
+    ("the last fork of a deque is taken back by a store", FORK_DEQUE,
+     "taken = front_.compare_exchange_strong(front, front + 1, base::relaxed, base::relaxed);",
+     "front_.store(front + 1, base::relaxed);\n      taken = true;"),
+    ("a fork is taken back without a look at whether it is the last", FORK_DEQUE,
+     "if (front < back) [[likely]] {", "if (front <= back) [[likely]] {"),
+    ("an empty deque shrinks", FORK_DEQUE,
+     "    back_.store(back + 1, base::relaxed);  "
+     "// relaxed: nothing is left to be handed over\n", ""),
+    ("a full deque takes one more", FORK_DEQUE,
+     "      if (back + count - front_seen_ > kCapacity) return false;\n",
+     "      if (back + count - front_seen_ > kCapacity + 1) return false;\n"),
+    ("forks are offered without a fence", STRAND,
+     "    base::light_fence();  // seq_cst: the pusher's half of the story in "
+     "work_stealing/idle.hpp\n", ""),
+    ("nobody is woken for forks", STRAND, "      sleepers_.wake(sleepers_.worker);\n", ""),
+    ("who falls asleep does not look at forks", WORKER_SET,
+     "if (!worker(i).queue.looks_empty() || !worker(i).forks.looks_empty()) return true;",
+     "if (!worker(i).queue.looks_empty()) return true;"),
+    ("a join does not count the poll that has begun it", FORK_SOURCE,
+     "static_cast<std::int32_t>(stolen) + (is_root_ ? 1 : 0);",
+     "static_cast<std::int32_t>(stolen);"),
+    ("a stolen fork ends without release", FORK_SOURCE,
+     "if (balance_.fetch_sub(1, base::acq_rel) != 1) return std::noop_coroutine();",
+     "if (balance_.fetch_sub(1, base::acquire) != 1) return std::noop_coroutine();"),
+    ("a stolen fork goes on with a sibling", FORK_SOURCE,
+     "  promise.stolen_ = true;\n", ""),
+    ("a fork goes on in the strand that it came from", FORK_SOURCE,
+     "    ForkPromiseBase::of(awaiting_.address()).strand_ = &strand;\n", ""),
+    ("a task goes on though forks of it have not run", HARNESS,
+     "      if (task->state.is_cancelled()) {\n        // Some",
+     "      if (false) {\n        // Some"),
+    ("the poll goes on with a task that was handed over", HARNESS,
+     "    if (ended == Disposition::handed_over) return Polled::idle;\n", ""),
     ("who falls asleep beside somebody inside does not watch", "runtime/driver/driver.cpp",
      "!(reserve && held_.load(base::relaxed))", "!held_.load(base::relaxed)"),
 )
@@ -248,6 +289,8 @@ EQUIVALENT = {
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",
     "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
+    "fork_deque.hpp, push_backwards: acquire to relaxed": "needed against load buffering alone",
+    "fork_deque.hpp, steal: release to relaxed": "needed against load buffering alone",
     "go.hpp, closed: acquire to relaxed": "a fence or a token acquires it before the drain",
     "go.cpp, add_returning: `returning_.push_back(&machine);` after what follows":
         "both under the mutex, which whoever sees the second takes",

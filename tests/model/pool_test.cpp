@@ -86,6 +86,62 @@ TEST(PoolModel, a_task_spawns_another) {
       interleavings(1));
 }
 
+Fork<int> forked(int value) { co_return value; }
+
+Task<int> two_forks() {
+  const auto [one, two] = co_await fork_join(forked(1), forked(2));
+  co_return one + two;
+}
+
+TEST(PoolModel, of_two_workers_runs_forks) {
+  holds(
+      [] {
+        Runtime runtime = work_stealing(2).build();
+        mc::require(runtime.block_on(two_forks()) == 3, "both have run");
+      },
+      interleavings(1));
+}
+
+TEST(PoolModel, what_a_blocked_worker_has_forked_is_stolen) {
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = work_stealing(2).build();
+        runtime.block_on([](park::Parker& place) -> Task<int> {
+          const auto blocked = [](park::Parker& inner) -> Fork<int> {
+            inner.park();
+            co_return 0;
+          };
+          const auto helper = [](park::Parker& inner) -> Fork<int> {
+            (void)inner.unpark();
+            co_return 0;
+          };
+          co_await fork_join(blocked(place), helper(place));
+          co_return 0;
+        }(parker));
+      },
+      interleavings(2));
+}
+
+TEST(PoolModel, a_shutdown_against_forks) {
+  holds(
+      [] {
+        std::optional<JoinHandle<int>> handle;
+        {
+          Runtime runtime = work_stealing(2).build();
+          handle = runtime.spawn(two_forks());
+        }
+        try {
+          const int sum = std::move(*handle).operator co_await().await_resume();
+          mc::require(sum == 3, "both have run");
+          mc::sometimes("run", true);
+        } catch (const JoinError&) {
+          mc::sometimes("cancelled", true);
+        }
+      },
+      interleavings(2));
+}
+
 Task<int> unblocks(park::Parker& parker) {
   (void)parker.unpark();
   co_return 0;

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 SOURCE = """
+#include "runtime/task/fork_join.hpp"
 #include "runtime/task/join.hpp"
 #include "runtime/task/select.hpp"
 #include "runtime/task/yield.hpp"
@@ -26,6 +27,11 @@ rt::Task<> correct() {
   auto refers = rt::join(lasting, number());
   co_await refers;
 }
+rt::Fork<int> forks() {
+  rt::Fork<int> fork = forks();
+  const auto results = co_await rt::fork_join(std::move(fork), forks());
+  co_return std::get<0>(results) + co_await forks();
+}
 // wrong from here on
 rt::Task<> awaits_a_variable() {
   rt::Task<int> task = number();
@@ -43,11 +49,19 @@ rt::Task<> moves_what_refers_to_a_temporary() {
   auto kept = rt::join(number(), rt::yield_now());
   co_await std::move(kept);
 }
+rt::Fork<> awaits_a_task_in_a_fork() { co_await number(); }
+rt::Fork<> yields_in_a_fork() { co_await rt::yield_now(); }
+rt::Fork<> awaits_a_fork_in_a_variable() {
+  rt::Fork<int> fork = forks();
+  co_await fork;
+}
 """
 
 EXPECTED = {
     "co_await std::move(task), or": 1,  # once: both mistakes are of the same function
     "AwaitedInTheSameExpression": 2,
+    "an rt::Fork awaits only other forks": 2,
+    "co_await std::move(fork), or": 1,
 }
 
 

@@ -48,9 +48,10 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   /// `wanted`, or a twentieth of it if tasks wait for the clock, or for the system to let others
   /// run, or do much at each step.
   int iterations(int wanted) const {
-    constexpr std::string_view kLong[] = {"blocking_calls", "fairness",   "wake_under_load",
-                                          "timer",          "timeouts",   "echo",
-                                          "accept_storm",   "http_hello", "grpc_unary"};
+    constexpr std::string_view kLong[] = {
+        "blocking_calls", "fairness",     "wake_under_load", "timer",      "timeouts",
+        "echo",           "accept_storm", "http_hello",      "grpc_unary", "fib",
+        "skynet",         "nqueens",      "matmul"};
     const bool is_long = std::ranges::find(kLong, workload().name) != std::end(kLong);
     return is_long ? 1 + wanted / 20 : wanted;
   }
@@ -62,13 +63,15 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     EXPECT_EQ(instance->verify(), std::nullopt);
   }
 
-  /// All parameters at `value`; times are the shortest.
+  /// All parameters at `value`, or the largest that ends soon; times are the shortest.
   ParameterValues all_at(std::uint64_t value) const {
     ParameterValues values = defaults(workload());
     for (auto& [name, current] : values) {
       const bool is_time = name.ends_with("_us") || name.ends_with("_ms");
       current = is_time ? 1 : value;
     }
+    if (workload().name == "fib") values["n"] = std::min<std::uint64_t>(value, 20);
+    if (workload().name == "nqueens") values["n"] = std::min<std::uint64_t>(value, 8);
     return values;
   }
 };

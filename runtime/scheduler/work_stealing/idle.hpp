@@ -100,6 +100,10 @@ class Idle {
   /// somebody has woken it already, and its token is on its way.
   [[nodiscard]] bool leave(std::uint32_t index);
 
+  /// For Strand::Sleepers.
+  [[nodiscard]] const base::Atomic<std::uint64_t>* state() const { return &state_; }
+  [[nodiscard]] std::uint64_t all_awake() const { return worker_count_ * kOneAwake; }
+
   /// Whether some worker searches or sleeps; a hint.
   [[nodiscard]] bool has_spare() const {
     const std::uint64_t seen = state_.load(base::relaxed);  // relaxed: a hint

@@ -29,6 +29,7 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   /// threads; those that were started have then been stopped.
   [[nodiscard]] static base::Ref<Pool> make(RuntimeOptions options);
 
+  [[nodiscard]] bool shares_forks() const noexcept override { return true; }
   [[nodiscard]] void* begin_blocking() noexcept override;
   void end_blocking(void* begun) noexcept override;
 

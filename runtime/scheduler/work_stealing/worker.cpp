@@ -7,6 +7,7 @@
 
 #include "runtime/scheduler/traced_poll.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
+#include "runtime/task/fork.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::work_stealing {
@@ -50,10 +51,17 @@ Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
       index_(index),
       lifo_enabled_(set.options().lifo_slot),
       pace_(pace),
+      strand_(forks, {set.idle.state(), set.idle.all_awake(),
+                      [](void* worker) noexcept {
+                        Worker& self = *static_cast<Worker*>(worker);
+                        self.set_.notify_from(self);
+                      },
+                      this}),
       random_(set.options().seed + index) {}
 
 void Worker::run() {
   context_ = &task::thread_context();
+  context_->strand = &strand_;
   loop();
   left_over_ = std::exchange(context_->next, nullptr);
 }
@@ -64,6 +72,8 @@ void Worker::loop() {
       run_task(task);
     } else if (task::Header* found = search()) {
       run_task(found);
+    } else if (stolen_fork_ != nullptr) {
+      run_stolen_fork();
     } else if (!leaves()) {
       sleep();
     }
@@ -207,6 +217,7 @@ void Worker::take_over(Worker& other) {
   while (other.queue.pop_front(task)) push(task);
   tick_ = other.tick_;
   rounds.take_over(other.rounds);
+  strand_.set_all_awake(set_.idle.all_awake());
   recorder = set_.recording().worker(index_);
   counters.hand_offs.add();
   leaves_.store(false, base::relaxed);  // relaxed: read by the thread that will run this worker
@@ -214,6 +225,7 @@ void Worker::take_over(Worker& other) {
 
 void Worker::resign() {
   recorder = {};
+  strand_.set_all_awake(0);
   leave();
 }
 
@@ -253,8 +265,10 @@ bool Worker::start_searching() {
 /// from its CPU.
 task::Header* Worker::search_once() {
   if (!start_searching()) return nullptr;
-  task::Header* const task = take_from_injector();
-  return task != nullptr ? task : steal();
+  task::Header* task = take_from_injector();
+  if (task == nullptr) task = steal();
+  if (task == nullptr && pace_ == Pace::clock) steal_fork();
+  return task;
 }
 
 task::Header* Worker::search() {
@@ -269,6 +283,7 @@ task::Header* Worker::search() {
     }
     if (now >= first_steal) {
       if (task::Header* task = steal()) return task;
+      if (steal_fork()) return nullptr;
     }
     now = Clock::now();
     if (now >= begin + kSearchTime || leaves()) break;
@@ -308,6 +323,26 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
   recorder.steal(victim.index(), stolen.count);
   trace::planted_delay(DelaySite::steal);
   return stolen.first;
+}
+
+bool Worker::steal_fork() {
+  const std::uint32_t count = set_.worker_count();
+  const std::uint32_t start = random_.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t victim = start + i < count ? start + i : start + i - count;
+    if (victim == index_ || !set_.worker(victim).forks.steal(stolen_fork_)) continue;
+    counters.steal_operations.add();
+    counters.stolen_tasks.add();
+    recorder.steal(victim, 1);
+    return true;
+  }
+  return false;
+}
+
+void Worker::run_stolen_fork() {
+  if (searching_) stop_searching();
+  task::ForkJoinBase::run_stolen(strand_, std::exchange(stolen_fork_, nullptr));
+  queue_what_is_next();
 }
 
 void Worker::balance() {

@@ -1,15 +1,16 @@
 // One worker (a "processor" in the terms of Go and Tokio): a queue, a LIFO slot, and the loop over
 // them.
 //
-// Threads: everything but `queue` (thieves), `parker` (notifiers), `counters` (readers), `rounds`
-// (other workers) and `lease` (whoever takes over) belongs to the thread that runs the worker.
+// Threads: everything but `queue` and `forks` (thieves), `parker` (notifiers), `counters`
+// (readers), `rounds` (other workers), `lease` (whoever takes over) and close_forks() belongs to
+// the thread that runs the worker.
 //
 // Where a worker looks for a task, in this order:
 //   1. every `injector_interval` polls: the injector
 //   2. its LIFO slot, at most kLifoPolls times in a row
 //   3. its queue
-//   4. searching: the injector, then the others' queues from a random one on; for a
-//      short while again and again, then it sleeps
+//   4. searching: the injector, then the others' queues from a random one on, then the forks that
+//      others offer; for a short while again and again, then it sleeps
 //
 // Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue bound
 // what a runnable task waits for by the polls of the tasks before it. Rounds keep workers level
@@ -28,6 +29,7 @@
 #include "runtime/scheduler/work_stealing/policy.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
+#include "runtime/task/strand.hpp"
 #include "runtime/trace/counters.hpp"
 #include "runtime/trace/recording.hpp"
 
@@ -82,7 +84,11 @@ class Worker {
   [[nodiscard]] std::uint32_t index() const { return index_; }
   [[nodiscard]] driver::Wheel& timers() const { return timers_; }
 
+  /// Cancels the tasks whose forks run here. Any thread.
+  void close_forks() { strand_.close(); }
+
   Policy::LocalQueue queue;
+  task::Strand::Deque forks;
   park::Parker parker;
   trace::CounterBlock counters;
   alignas(base::kFalseSharingBytes) Policy::Rounds rounds;
@@ -99,6 +105,9 @@ class Worker {
   bool start_searching();
   task::Header* steal();
   task::Header* steal_from(Worker& victim, std::uint32_t limit = UINT32_MAX);
+  /// Steals a fork, and keeps it in stolen_fork_. False: nobody offers one.
+  bool steal_fork();
+  void run_stolen_fork();
   void note_find(std::size_t count, Clock::time_point now);
   void balance();
   std::uint32_t random_other();
@@ -136,6 +145,8 @@ class Worker {
   task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
   task::Header* polling_ = nullptr;         // for the tracer
   std::uint32_t begun_ = 0;                 // the word of the lease when the blocking section began
+  void* stolen_fork_ = nullptr;             // what search() has brought, if no task
+  task::Strand strand_;
   base::FastRandom random_;
 };
 

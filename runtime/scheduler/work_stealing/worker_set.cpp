@@ -100,7 +100,7 @@ void WorkerSet::notify_from_outside() noexcept {
 bool WorkerSet::work_is_visible() const noexcept {
   if (!injector.looks_empty()) return true;
   for (std::uint32_t i = 0; i < worker_count(); ++i) {
-    if (!worker(i).queue.looks_empty()) return true;
+    if (!worker(i).queue.looks_empty() || !worker(i).forks.looks_empty()) return true;
   }
   return false;
 }
@@ -118,6 +118,7 @@ void WorkerSet::close() noexcept {
   const base::LockGuard lock(mutex_);
   for (const auto& worker : all_) {
     worker->leave();
+    worker->close_forks();
     worker->parker.unpark();
   }
 }

@@ -1,0 +1,102 @@
+// A strand: the forks of one task that a thread runs one after another, and where it offers those
+// that wait for their turn.
+//
+// A worker has one for all of its life. Where forks are offered to nobody, each task that forks has
+// one for as long as that takes.
+//
+// Threads: the thread that runs the strand, but for `deque` (thieves) and close().
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/fork_deque.hpp"
+#include "runtime/task/header.hpp"
+
+namespace taskbench::rt::task {
+
+class Strand {
+ public:
+  /// Of frames of forks.
+  using Deque = queue::ForkDeque<void*>;
+
+  /// How a strand that offers forks wakes a worker for them.
+  struct Sleepers {
+    /// One word: in its upper half how many workers are awake, in its lower half how many search.
+    const base::Atomic<std::uint64_t>* state;
+    std::uint64_t all_awake;  ///< the upper half, in its place, if nobody sleeps
+    void (*wake)(void* worker) noexcept;
+    void* worker;
+  };
+
+  /// Offers its forks to nobody.
+  Strand() = default;
+  Strand(Deque& deque, const Sleepers& sleepers) noexcept : deque_(&deque), sleepers_(sleepers) {}
+  Strand(const Strand&) = delete;
+  Strand& operator=(const Strand&) = delete;
+
+  /// The task whose forks run here; it stands still until they have ended.
+  [[nodiscard]] Header* task() const noexcept { return task_; }
+  void set_task(Header* task) noexcept { task_ = task; }
+
+  /// Whether no more forks are to begin, as the task was aborted or the runtime ends.
+  [[nodiscard]] bool is_cancelled() noexcept {
+    // relaxed: advice; who obeys it marks the task
+    if (closed_.load(base::relaxed)) [[unlikely]]
+      cancel();
+    return task_->state.is_cancelled();
+  }
+  /// Cancels all tasks whose forks are here from now on. Any thread.
+  void close() noexcept { closed_.store(true, base::relaxed); }  // relaxed: advice
+  void cancel() noexcept {
+    // The task is ACTIVE, so that there is nothing to be scheduled.
+    static_cast<void>(task_->state.abort());
+  }
+
+  /// Offers `frames` to other threads, the last one first. False: they are offered to nobody.
+  [[nodiscard]] bool offer(std::span<void* const> frames) noexcept {
+    if (deque_ == nullptr || !deque_->push_backwards(frames)) [[unlikely]]
+      return false;
+    base::light_fence();  // seq_cst: the pusher's half of the story in work_stealing/idle.hpp
+    // relaxed: ordered by the fence
+    const std::uint64_t seen = sleepers_.state->load(base::relaxed);
+    if (seen < sleepers_.all_awake && static_cast<std::uint32_t>(seen) == 0) [[unlikely]] {
+      sleepers_.wake(sleepers_.worker);
+    }
+    return true;
+  }
+  /// Takes back the newest of those that were offered. False: all have been stolen.
+  [[nodiscard]] bool take_back(void*& frame) noexcept { return deque_->pop(frame); }
+
+  /// With 0: the thread has lost its worker, nobody looks here any more, and nobody is to be woken.
+  void set_all_awake(std::uint64_t all_awake) noexcept { sleepers_.all_awake = all_awake; }
+
+  /// What an await_suspend returns so that `coroutine`, a part of this strand, goes on: by a tail
+  /// call, or else through run(). See transfer_to().
+  template <bool by_tail_call>
+  [[nodiscard]] std::coroutine_handle<> go_on_with(std::coroutine_handle<> coroutine) noexcept {
+    if constexpr (by_tail_call) {
+      return coroutine;
+    } else {
+      next_ = coroutine;
+      return std::noop_coroutine();
+    }
+  }
+
+  /// Runs forks, from `first` on, until this strand has nothing more to do.
+  void run(std::coroutine_handle<> first) noexcept {
+    for (next_ = first; next_;) std::exchange(next_, nullptr).resume();
+  }
+
+ private:
+  Header* task_ = nullptr;
+  Deque* deque_ = nullptr;
+  std::coroutine_handle<> next_;
+  base::Atomic<bool> closed_{false};
+  Sleepers sleepers_{};
+};
+
+}  // namespace taskbench::rt::task

@@ -1,0 +1,141 @@
+// The product of two square matrices, by quarters: few forks, which compute a lot and share their
+// data.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "workloads/base/countdown.hpp"
+#include "workloads/table.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+constexpr std::array kParameters{
+    Parameter{"n", 128, 1, 8'192, "rows and columns of the matrices"},
+};
+
+/// Blocks of at most so many rows and columns are multiplied without forks.
+constexpr std::size_t kBlock = 32;
+
+/// Three blocks: `product` += `left` times `right`. Rows are `stride` apart.
+struct Blocks {
+  const float* left;
+  const float* right;
+  float* product;
+  std::size_t rows;     // of left and product
+  std::size_t inner;    // columns of left, rows of right
+  std::size_t columns;  // of right and product
+  std::size_t stride;
+
+  /// The part for a quarter of the product and half of the inner rows.
+  [[nodiscard]] Blocks part(bool lower, bool later, bool right_half) const {
+    const auto split = [](std::size_t whole, bool second) {
+      const std::size_t half = whole / 2;
+      return second ? std::pair{half, whole - half} : std::pair{std::size_t{0}, half};
+    };
+    const auto [row, row_count] = split(rows, lower);
+    const auto [mid, mid_count] = split(inner, later);
+    const auto [column, column_count] = split(columns, right_half);
+    return {left + row * stride + mid,
+            right + mid * stride + column,
+            product + row * stride + column,
+            row_count,
+            mid_count,
+            column_count,
+            stride};
+  }
+};
+
+// Not inlined into the coroutine, which keeps its variables in memory.
+[[gnu::noinline]] void multiply_block(Blocks blocks) {
+  for (std::size_t i = 0; i < blocks.rows; ++i) {
+    float* const product = blocks.product + i * blocks.stride;
+    for (std::size_t k = 0; k < blocks.inner; ++k) {
+      const float factor = blocks.left[i * blocks.stride + k];
+      const float* const right = blocks.right + k * blocks.stride;
+      for (std::size_t j = 0; j < blocks.columns; ++j) product[j] += factor * right[j];
+    }
+  }
+}
+
+rt::Fork<> multiply(Blocks blocks) {
+  if (std::max({blocks.rows, blocks.inner, blocks.columns}) <= kBlock) {
+    multiply_block(blocks);
+    co_return;
+  }
+  for (const bool later : {false, true}) {
+    co_await rt::fork_join(
+        multiply(blocks.part(false, later, false)), multiply(blocks.part(false, later, true)),
+        multiply(blocks.part(true, later, false)), multiply(blocks.part(true, later, true)));
+  }
+}
+
+class MatMul final : public Instance {
+ public:
+  MatMul(rt::Runtime& runtime, const ParameterValues& values)
+      : runtime_(runtime), n_(values.at("n")), left_(n_ * n_), right_(n_ * n_), product_(n_ * n_) {
+    // Whole numbers, so small that every sum is exact.
+    for (std::size_t i = 0; i < n_ * n_; ++i) {
+      left_[i] = static_cast<float>(i * 7 % 5);
+      right_[i] = static_cast<float>(i * 11 % 3);
+    }
+  }
+
+  void run_iteration() override {
+    std::fill(product_.begin(), product_.end(), 0.0F);
+    ran_ = true;
+    runtime_.block_on(multiply({left_.data(), right_.data(), product_.data(), n_, n_, n_, n_}));
+  }
+
+  /// Compares the last product by the sum over each row.
+  std::optional<std::string> verify() override {
+    if (!std::exchange(ran_, false)) return std::nullopt;
+    std::vector<double> right_sums(n_);
+    for (std::size_t k = 0; k < n_; ++k) right_sums[k] = sum_of(right_.data() + k * n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      double expected = 0;
+      for (std::size_t k = 0; k < n_; ++k) expected += left_[i * n_ + k] * right_sums[k];
+      if (sum_of(product_.data() + i * n_) != expected) {
+        return "row " + std::to_string(i) + " of the product is wrong";
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] double sum_of(const float* row) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < n_; ++j) sum += row[j];
+    return sum;
+  }
+
+  rt::Runtime& runtime_;
+  const std::size_t n_;
+  std::vector<float> left_;
+  std::vector<float> right_;
+  std::vector<float> product_;
+  bool ran_ = false;  // since the last verify()
+};
+
+}  // namespace
+
+const Workload& matmul() {
+  static const Workload kWorkload{
+      .name = "matmul",
+      .summary = "the product of two matrices by quarters, four forks at each level",
+      .operation = "multiplication",
+      .parameters = kParameters,
+      .operations =
+          [](const ParameterValues& values) {
+            return values.at("n") * values.at("n") * values.at("n");
+          },
+      .make = make<MatMul>,
+  };
+  return kWorkload;
+}
+
+}  // namespace taskbench::workloads
