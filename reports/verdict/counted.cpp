@@ -26,12 +26,15 @@ Counts enough(const Counts& own, const Counts& other) {
   return own;
 }
 
+/// Why a side could not be counted; empty if it was, or if nobody has tried.
+std::string why_unavailable(const InstructionSample* sample) {
+  if (sample == nullptr || sample->unavailable.empty()) return {};
+  return fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);
+}
+
 /// Why the counts of a side cannot be judged; empty if they can.
 std::string why_not(const InstructionSample* sample, const InstructionSample* other) {
   if (sample == nullptr) return "not counted yet";
-  if (!sample->unavailable.empty()) {
-    return fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);
-  }
   const Counts nothing;
   const Counts& of_other = other == nullptr ? nothing : other->per_iteration;
   if (enough(sample->per_iteration, of_other).size() < kLeastExactCounts) {
@@ -85,7 +88,9 @@ Counted judge_counted(const model::PairedTrial& trial, const std::string& benchm
   const bool is_asked = trial.setup.counts_instructions;
   const bool is_tried = trial.setup.counts_first && (base != nullptr || head != nullptr);
   if (!is_asked && !is_tried) return result;
-  result.reason = why_not(base, head);
+  result.reason = why_unavailable(base);
+  if (result.reason.empty()) result.reason = why_unavailable(head);
+  if (result.reason.empty()) result.reason = why_not(base, head);
   if (result.reason.empty()) result.reason = why_not(head, base);
   if (result.reason.empty() && !is_asked) {
     result.reason = why_inexact(*base);
