@@ -211,22 +211,22 @@ void CountedTrial::count_first(double budget_s) {
   std::string why = why_nothing_counts(budget_s);
   std::string failure;  // the first, if nothing else has happened
   double lost_s = 0;
-  double longest_s = 0;
+  double last_s = 0;  // that the benchmark before took
   for (std::size_t i = 0; i < names.size() && why.empty(); ++i) {
     if (is_counted(trial_, names[i])) continue;
     progress_(fmt::format("counting instructions, {} of {}: {}", i + 1, names.size(), names[i]));
     const double before_s = left_s();
     Pair pair = pair_of(names[i]);
-    if (before_s > longest_s) count_in_turn(pair);
+    if (before_s > last_s) count_in_turn(pair);
     if (bench_.stop.stop_requested()) return;
     const std::string& failed = pair.base.sample.unavailable.empty() ? pair.head.sample.unavailable
                                                                      : pair.base.sample.unavailable;
-    if (before_s <= longest_s || failed == kNoTime) {
-      lost_s = before_s - left_s();
+    if (before_s <= last_s || failed == kNoTime) {
+      if (before_s > last_s) lost_s = before_s - left_s();
       why = fmt::format("a fifth of the budget, {}, was over", model::duration_text(share_s));
       break;
     }
-    longest_s = std::max(longest_s, before_s - left_s());
+    last_s = before_s - left_s();
     for (const Side side : kBothSides) {
       InstructionSample& sample = of(pair, side).sample;
       const bool is_known = sample_of(trial_, side, names[i]) != nullptr;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -127,16 +128,19 @@ std::string moved_line(const model::Explanation& explanation,
 
 }  // namespace
 
-void add_kinds(std::span<const KindVerdict> kinds, const Cells& titles,
+void add_kinds(std::vector<KindVerdict> kinds, const Cells& titles,
                VerdictText::Benchmark& benchmark) {
+  const auto growth = [](const KindVerdict& kind) {
+    return (kind.head - kind.base) / std::max(kind.base, 1.0);
+  };
+  std::ranges::stable_sort(kinds, std::ranges::greater{}, growth);
   for (const KindVerdict& kind : kinds) {
     if (!kind.is_worse() && !kind.is_better()) continue;
     benchmark.rows.push_back(row_of_kind(kind, titles));
     if (kind.verdict != Verdict::fail) continue;
     add(benchmark.counts, "{}: {} an iteration", words_of_kind(kind.kind),
         counts_moved(kind.base, kind.head));
-    const double change = (kind.head - kind.base) / std::max(kind.base, 1.0);
-    benchmark.counts_change = std::max(benchmark.counts_change, change);
+    benchmark.counts_change = std::max(benchmark.counts_change, growth(kind));
   }
   if (benchmark.counts.empty() || benchmark.verdict == Verdict::fail) return;
   benchmark.fail_by(Metric::counts, benchmark.counts_change, {});

@@ -2,7 +2,6 @@
 // a failure.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,9 @@
 
 namespace taskbench::reports::render {
 
-/// Adds a row for each kind whose count has changed. If one fails, so does the benchmark; it is the
-/// metric of its verdict unless another has failed before.
-void add_kinds(std::span<const verdict::KindVerdict> kinds, const Cells& titles,
+/// Adds a row for each kind whose count has changed, the one that grew most first. If one fails, so
+/// does the benchmark; it is the metric of its verdict unless another has failed before.
+void add_kinds(std::vector<verdict::KindVerdict> kinds, const Cells& titles,
                VerdictText::Benchmark& benchmark);
 
 /// Sentences, after a blank, on what is counted and judged; empty if nothing is.
