@@ -23,8 +23,8 @@ class AbCommand final : public Command {
         "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
         "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
         "  taskbench ab --resume\n\n"
-        "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed "
-        "or could not be built, 130 interrupted.");
+        "Exit status: 0 pass, 1 slower or costs more by exact count, 2 usage or input error, 3 "
+        "inconclusive, 5 a program failed or could not be built, 130 interrupted.");
     plan_.declare(options);
   }
 

@@ -29,7 +29,8 @@ class GateCommand final : public Command {
         "  taskbench gate --base-rev \"$(git merge-base origin/main HEAD)\" --head-rev HEAD \\\n"
         "      --build 'make -j2 bench' --program build/bench --inconclusive pass\n"
         "  taskbench gate --baseline release --head build/release/cli/taskbench\n\n"
-        "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the "
+        "Exit status: 0 pass, 1 slower or costs more by exact count, 2 usage or input error, 3 "
+        "inconclusive, 4 not the "
         "baseline's machine, or it has changed, 5 a program failed or could not be built, 130 "
         "interrupted.");
     plan_.declare(options);

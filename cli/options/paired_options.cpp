@@ -8,6 +8,7 @@
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/paired_trial.hpp"
+#include "reports/model/date.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/instruction_kinds.hpp"
 
@@ -84,6 +85,25 @@ struct Instructions {
   }
   [[nodiscard]] static OptionValues offered() {
     return {OptionValues::Kind::one_of, {std::string(model::kInstructionsExact)}};
+  }
+};
+
+/// When benchmarks are counted that nobody has asked to count: the values of --exact.
+struct Exact {
+  struct When {
+    std::string_view name;
+    bool counts_first;
+  };
+  static constexpr When kValues[] = {{"auto", true}, {"off", false}};
+
+  [[nodiscard]] static bool parse(std::string_view option, const Strings& given) {
+    return find_row<When>(option, "value", kValues, single(option, given))->counts_first;
+  }
+  [[nodiscard]] static std::string written(bool value) {
+    return std::string(kValues[value ? 0 : 1].name);
+  }
+  [[nodiscard]] static OptionValues offered() {
+    return {OptionValues::Kind::one_of, row_names(kValues)};
   }
 };
 
@@ -166,6 +186,7 @@ PairedPlan::PairedPlan(bool for_gate) {
   documentation = parse_list("", {std::string(kDefaultDocumentation)});
   setup.budget_s = is_gate ? 300 : 600;
   setup.links = harness::kDefaultLayouts;
+  setup.counts_first = true;
   setup.timeout_s = kDefaultProcessTimeout_s;
   journal.path = fmt::format("taskbench-{}.journal", command());
 }
@@ -232,20 +253,28 @@ void PairedPlan::declare(Options& options) {
       .value("--cwd", cwd, "DIR", Path{},
              "Where the programs run: a path in each checkout, or of a folder for both.")
       ->default_str("the root of a revision's checkout; for --base and --head the current folder");
+  options.value(
+      "--exact", setup.counts_first, "WHEN", Exact{},
+      fmt::format(
+          "Before anything is timed, count exactly what both execute, in {:g} % of a budget "
+          "of {} or more. More of what costs most is a FAIL of its own: fences, locked "
+          "instructions, divisions, system calls, allocations and their bytes. More "
+          "instructions are shown, and are timed first. off: count nothing.",
+          100 * harness::kCountingShare, model::duration_text(harness::kLeastBudgetToCount_s)));
   options.value("--counters", setup.counts_instructions, std::string(model::kInstructionsExact),
                 Instructions{},
-                "Also count the instructions of both, on top of the budget, and judge them, and "
-                "those that cost most by kind, such as fences.");
-  options
-      .value("--acknowledge", setup.acknowledged, "KIND[,KIND...]",
-             By{parse_acknowledged, OptionValues{OptionValues::Kind::list_of, names_of_counts()}},
-             fmt::format("Counts that may grow: {}. They are shown, and fail nothing.",
-                         joined(names_of_counts(), ", ")))
-      ->needs(options["--counters"]);
-  options.flag("--explain", explain,
-               fmt::format("After a FAIL, count by function what both execute, and show what grew; "
-                           "within what is left of the budget, and {:g} s.",
-                           harness::kMostExplaining_s));
+                "Count all benchmarks, however long that takes, on top of the budget; more "
+                "instructions are a FAIL, too.");
+  options.value(
+      "--acknowledge", setup.acknowledged, "KIND[,KIND...]",
+      By{parse_acknowledged, OptionValues{OptionValues::Kind::list_of, names_of_counts()}},
+      fmt::format("Counts that may grow: {}. They are shown, and fail nothing.",
+                  joined(names_of_counts(), ", ")));
+  options.flag(
+      "--explain", explain,
+      fmt::format("After a FAIL, show which functions execute more, also where counts have "
+                  "not shown it before; within what is left of the budget, and {:g} s.",
+                  harness::kMostExplaining_s));
 
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
@@ -310,6 +339,7 @@ void PairedPlan::complete(const Invocation& invocation) {
   budget_is_given = invocation.given("--budget");
   timeout_is_given = invocation.given("--timeout");
   acknowledged_is_given = invocation.given("--acknowledge");
+  if (setup.counts_instructions) setup.counts_first = false;  // all are counted
   setup.fits_budget = !invocation.given("--repetitions") && !invocation.given("--min-time");
   refuse_other_options = [this, &invocation](const model::PairedSetup& then) {
     cli::refuse_other_options(*this, invocation, then);

@@ -300,6 +300,7 @@ std::vector<model::Tool> probe_tools(const std::stop_token& stop) {
       {"perf", "linux-perf", "hardware counters and profiles"},
       {"gnuplot", "gnuplot-nox", "plots"},
       {"valgrind", "valgrind", "exact counts of instructions"},
+      {"objdump", "binutils", "which of them are fences and the like"},
   };
   for (model::Tool& tool : tools) {
     const ProcessOutcome outcome = run_process(

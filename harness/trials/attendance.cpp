@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "reports/stats/sequential.hpp"
+#include "reports/verdict/counted.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -33,10 +34,9 @@ int first_look(const model::PairedSetup& setup) {
   return static_cast<int>(stats::looks({setup.alpha, setup.pass_error, most}).front().blocks);
 }
 
-bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
-  return std::ranges::any_of(setup.changed_first, [&](const std::string& pattern) {
-    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+/// Whether it comes before others: its user says so, or what it executes has changed.
+bool comes_first(const model::PairedTrial& trial, const std::string& name) {
+  return is_wanted_first(trial.setup, name) || verdict::judge_counted(trial, name).has_moved();
 }
 
 /// A benchmark that may be measured further.
@@ -44,7 +44,7 @@ struct Candidate {
   std::size_t place = 0;  ///< in the setup
   int blocks = 0;
   bool goes_on = false;       ///< it was measured in the last block, and not only screened
-  bool is_wanted = false;     ///< by --changed-first
+  bool is_wanted = false;     ///< by --changed-first, or because its counts changed
   double p = kUnknown;        ///< that it shows as much without being slower
   double prominence = 0;      ///< its change, as a share of what could have been detected
   double missing_blocks = 0;  ///< to its next stage
@@ -88,7 +88,7 @@ Candidates open_ones(const model::PairedTrial& trial, const verdict::PairedRepor
     Candidate each{.place = place,
                    .blocks = blocks[name],
                    .goes_on = measured.contains(name) && blocks[name] != first_look(setup),
-                   .is_wanted = is_wanted_first(setup, name)};
+                   .is_wanted = comes_first(trial, name)};
     if (each.blocks >= setup.max_blocks) continue;
     if (found != rows.end()) {
       const BenchmarkVerdict& row = *found->second;
@@ -170,14 +170,15 @@ Strings after_look(const model::PairedTrial& trial, const verdict::PairedReport&
 }
 
 /// All, if half of the budget is enough for their screen; else as many as it is enough for.
-Strings at_first(const model::PairedSetup& setup, double budget_s) {
+Strings at_first(const model::PairedTrial& trial, double budget_s) {
+  const model::PairedSetup& setup = trial.setup;
   const std::size_t all = setup.benchmarks.size();
   const double screen_s = setup.process_s * model::kBlockSize * first_look(setup);
-  const double half_s = (budget_s - setup.explored_s) / 2;
+  const double half_s = (budget_s - verdict::spent_s(trial)) / 2;
   if (all <= kFewest || screen_s <= half_s) return setup.benchmarks;
   Candidates order;
   for (std::size_t place = 0; place < all; ++place) {
-    order.push_back({.place = place, .is_wanted = is_wanted_first(setup, setup.benchmarks[place])});
+    order.push_back({.place = place, .is_wanted = comes_first(trial, setup.benchmarks[place])});
   }
   std::ranges::sort(order, {}, &Candidate::rank);
   const auto fit = static_cast<std::size_t>(std::max(0.0, half_s / screen_s) * double(all));
@@ -187,6 +188,12 @@ Strings at_first(const model::PairedSetup& setup, double budget_s) {
 
 }  // namespace
 
+bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
+  return std::ranges::any_of(setup.changed_first, [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
 bool has_settled(const BenchmarkVerdict& row) {
   const auto is_new = [](const verdict::MetricVerdict& metric) {
     return metric.decided && metric.decided->blocks == metric.blocks;
@@ -195,7 +202,7 @@ bool has_settled(const BenchmarkVerdict& row) {
 }
 
 NextBlock next_block(const model::PairedTrial& trial, double budget_s) {
-  if (verdict::complete_blocks(trial) == 0) return {.benchmarks = at_first(trial.setup, budget_s)};
+  if (verdict::complete_blocks(trial) == 0) return {.benchmarks = at_first(trial, budget_s)};
   NextBlock next;
   const auto& measured = last_measured(trial);
   if (verdict::is_at_look(trial)) {

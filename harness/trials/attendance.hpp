@@ -23,6 +23,9 @@ inline constexpr std::size_t kFewest = 16;
 /// Whether the times of a benchmark that count are decided, and a later look bears that out.
 [[nodiscard]] bool has_settled(const verdict::BenchmarkVerdict& row);
 
+/// Whether --changed-first names it.
+[[nodiscard]] bool is_wanted_first(const model::PairedSetup& setup, const std::string& name);
+
 /// What the next block measures.
 struct NextBlock {
   Strings benchmarks;            ///< in the order of the setup; empty if there is none

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <set>
 
 #include "harness/bench/measure.hpp"
 #include "harness/os/atomic_file.hpp"
 #include "harness/os/file_content.hpp"
 #include "harness/os/process.hpp"
+#include "harness/trials/allocation_marks_file.hpp"
 #include "harness/trials/scratch_folder.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/reader.hpp"
@@ -131,12 +134,27 @@ std::string why_no_valgrind(const std::stop_token& stop) {
   return version.end == ProcessOutcome::End::not_started ? kValgrindMissing : "";
 }
 
+std::string why_interpreted(const Program& program) {
+  constexpr std::size_t kFirstLine = 256;
+  constexpr std::array<std::string_view, 6> kShells{"sh", "bash", "dash", "ksh", "zsh", "ash"};
+  const std::string begins = content_of(program.executable(), kFirstLine).value_or("");
+  if (!begins.starts_with("#!")) return {};
+  std::string name;  // of "#!/usr/bin/env NAME" and "#!/bin/NAME OPTION"
+  const std::string_view line = std::string_view(begins).substr(2, begins.find('\n') - 2);
+  for (const std::string_view word : words_of(line)) {
+    name = fs::path(word).filename().string();
+    if (name != "env" && !name.starts_with('-')) break;
+  }
+  if (std::ranges::find(kShells, name) != kShells.end()) return {};
+  return "a script for " + name;
+}
+
 CallgrindCount count_by_callgrind(const Program& program, const std::string& benchmark,
                                   std::uint64_t seed, double timeout_s, const Bench& bench) {
   const bool is_foreign = program.kind() == Program::Kind::google_benchmark;
   CallgrindCount count;
   if (is_foreign && benchmark.find("/threads:") != std::string::npos) {
-    count.failure = "several threads run its loop at once";
+    count.failure = kSeveralThreads;
     return count;
   }
   const ScratchFolder scratch;
@@ -151,8 +169,10 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   const std::size_t name = words.size();
   words.insert(words.end(), call.of_program.begin(), call.of_program.end());
   if (words[name].find('/') != std::string::npos) words[name] = fs::absolute(words[name]).string();
+  std::string preloaded = allocation_marks_in(bench.scratch.path()).string();
+  if (const char* others = std::getenv("LD_PRELOAD")) preloaded += fmt::format(":{}", others);
   const ProcessOutcome outcome = run_process({.command = words,
-                                              .environment = {},
+                                              .environment = {"LD_PRELOAD=" + preloaded},
                                               .timeout_s = timeout_s,
                                               .folder = program.folder().string()},
                                              bench.stop);
@@ -170,16 +190,18 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   count.iterations =
       is_foreign ? iterations_in(json, benchmark, count.failure) : kCountedIterations;
   if (count.failure.empty()) count.profile = *std::move(profile);
+  perf::leave_out_marks(count.profile);
   return count;
 }
 
-std::string Binutils::output_of(const Strings& command, std::string& failure) const {
+std::string Binutils::output_of(const Strings& command, double timeout_s,
+                                std::string& failure) const {
   // To a file: it is more than our pipes keep.
   const fs::path file = bench_.scratch.path() / "binutils";
   Strings words{"sh", "-c", "exec \"$@\" > \"$0\"", file.string()};
   words.insert(words.end(), command.begin(), command.end());
   const ProcessOutcome outcome = run_process(
-      {.command = words, .environment = {"LC_ALL=C"}, .timeout_s = timeout_s_}, bench_.stop);
+      {.command = words, .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, bench_.stop);
   if (outcome.ok()) return read_file(file).bytes;
   constexpr int kNoSuchCommand = 127;  // as the shell says
   const bool is_missing =
@@ -190,7 +212,7 @@ std::string Binutils::output_of(const Strings& command, std::string& failure) co
   return {};
 }
 
-void Binutils::disassemble(const perf::CallgrindProfile& profile) {
+void Binutils::disassemble(const perf::CallgrindProfile& profile, double timeout_s) {
 #if defined(__x86_64__)
   std::set<std::size_t> objects;
   for (const auto& cost : profile.costs) objects.insert(cost.object);
@@ -200,15 +222,15 @@ void Binutils::disassemble(const perf::CallgrindProfile& profile) {
       continue;
     }
     disassemblies_[name] = perf::parse_objdump(
-        output_of({"objdump", "-d", "--no-show-raw-insn", name}, why_no_instructions_));
+        output_of({"objdump", "-d", "--no-show-raw-insn", name}, timeout_s, why_no_instructions_));
   }
 #else
   why_no_instructions_ = "kinds of instructions are known of x86-64 only";
 #endif
 }
 
-std::map<std::string, double> Binutils::kinds(const CallgrindCount& count) {
-  disassemble(count.profile);
+std::map<std::string, double> Binutils::kinds(const CallgrindCount& count, double timeout_s) {
+  disassemble(count.profile, timeout_s);
   std::map<std::string, double> result;
   for (const auto& [kind, executed] : perf::count_by_kind(count.profile, disassemblies_)) {
     result[kind] = static_cast<double>(executed) / count.iterations;
@@ -220,7 +242,8 @@ std::map<std::string, double> Binutils::kinds(const CallgrindCount& count) {
   return result;
 }
 
-std::map<std::string, perf::SourceLines> Binutils::sources(const CallgrindCount& count) {
+std::map<std::string, perf::SourceLines> Binutils::sources(const CallgrindCount& count,
+                                                           double timeout_s) {
   std::map<std::string, std::set<std::uint64_t>> executed;
   for (const auto& cost : count.profile.costs) {
     const std::string& object = count.profile.names[cost.object];
@@ -234,8 +257,9 @@ std::map<std::string, perf::SourceLines> Binutils::sources(const CallgrindCount&
     const fs::path list = bench_.scratch.path() / "addresses";
     (void)write_atomically(list, text);  // if it fails, so does addr2line
     std::string no_lines;                // functions have names without them
-    result[object] = perf::parse_addr2line(output_of(
-        {"addr2line", "-a", "-f", "-i", "-C", "-e", object, "@" + list.string()}, no_lines));
+    result[object] = perf::parse_addr2line(
+        output_of({"addr2line", "-a", "-f", "-i", "-C", "-e", object, "@" + list.string()},
+                  timeout_s, no_lines));
   }
   return result;
 }

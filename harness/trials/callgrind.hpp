@@ -31,8 +31,15 @@ inline constexpr double kUnusedMinTime_s = 0.001;
 inline constexpr const char* kValgrindMissing =
     "valgrind is not installed; the package valgrind provides it";
 
+/// Of one benchmark; others of its program may be counted.
+inline constexpr const char* kSeveralThreads = "several threads run its loop at once";
+
 /// Why nothing can be counted here; empty if valgrind is installed.
 [[nodiscard]] std::string why_no_valgrind(const std::stop_token& stop);
+
+/// What a program is that an interpreter runs, as words after "is"; empty if it is none. callgrind
+/// would take a second or more for each of its processes. A shell starts something else.
+[[nodiscard]] std::string why_interpreted(const Program& program);
 
 /// What one process executed.
 struct CallgrindCount {
@@ -53,12 +60,13 @@ struct CallgrindCount {
 /// What binutils say of programs and libraries. Asks once for each file.
 class Binutils {
  public:
-  /// Each call of theirs may take `timeout_s`.
-  Binutils(const Bench& bench, double timeout_s) : bench_(bench), timeout_s_(timeout_s) {}
+  explicit Binutils(const Bench& bench) : bench_(bench) {}
+
+  // Each call of theirs may take `timeout_s`.
 
   /// How often each kind was executed in an iteration. Without objdump, only what is recognised by
   /// a call; why_no_instructions() then says why.
-  [[nodiscard]] std::map<std::string, double> kinds(const CallgrindCount& count);
+  [[nodiscard]] std::map<std::string, double> kinds(const CallgrindCount& count, double timeout_s);
   [[nodiscard]] const std::string& why_no_instructions() const { return why_no_instructions_; }
 
   /// What is of this kind in place of the instructions.
@@ -69,15 +77,16 @@ class Binutils {
 
   /// The source lines of what was executed in the program itself, by the objects' names. Without
   /// addr2line, or without debug information, there are none.
-  [[nodiscard]] std::map<std::string, perf::SourceLines> sources(const CallgrindCount& count);
+  [[nodiscard]] std::map<std::string, perf::SourceLines> sources(const CallgrindCount& count,
+                                                                 double timeout_s);
 
  private:
   /// What the command prints; empty, with the reason in `failure`, if it fails.
-  [[nodiscard]] std::string output_of(const Strings& command, std::string& failure) const;
-  void disassemble(const perf::CallgrindProfile& profile);
+  [[nodiscard]] std::string output_of(const Strings& command, double timeout_s,
+                                      std::string& failure) const;
+  void disassemble(const perf::CallgrindProfile& profile, double timeout_s);
 
   const Bench& bench_;
-  double timeout_s_;
   std::map<std::string, perf::Disassembly> disassemblies_;  // by the objects' names
   std::string why_no_instructions_;
 };

@@ -429,7 +429,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void measure(LineFile& journal) override {
-    count_instructions(*programs_, *bench_, listener_.progress, journal, trial_);
+    CountedTrial counted(*programs_, *bench_, listener_.progress, journal, trial_);
+    counted.count(budget_s_);
     bool has_predicted = false;
     const auto show = [&](const TrialProgress& now) {
       if (now.blocks > 0 && !std::exchange(has_predicted, true)) {
@@ -445,9 +446,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     };
     run_trial(*programs_, *bench_, budget_s_, true, show, journal, trial_);
     if (!plan_.explain || !trial_.end) return;
-    double left_s = budget_s_ - trial_.setup.explored_s;
-    for (const auto& sample : trial_.samples) left_s -= sample.took_s;
-    explain_failures(*programs_, *bench_, left_s, listener_.progress, journal, trial_);
+    counted.explain_failures(budget_s_ - verdict::spent_s(trial_));
   }
 
   /// Checks that head is sound although base is not: otherwise a change that repairs base could

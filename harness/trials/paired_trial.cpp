@@ -154,7 +154,9 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
                 model::PairedSetup& setup) {
   const model::Sampling usual = setup;
   ProcessCost cost = cost_of(found);
-  const auto left_s = [&] { return setup.budget_s - setup.explored_s; };
+  const bool counts = setup.counts_first && setup.budget_s >= kLeastBudgetToCount_s;
+  const double for_blocks_s = setup.budget_s * (counts ? 1 - kCountingShare : 1);
+  const auto left_s = [&] { return for_blocks_s - setup.explored_s; };
   take_sampling(sampling_for(cost, left_s(), usual), setup);
   setup.process_s = cost.seconds(setup);
   if (has_plenty(cost, left_s(), setup)) return;

@@ -20,6 +20,11 @@ template <class Both>
   return side == model::Side::base ? both.base : both.head;
 }
 
+/// The share of the budget that counting may take which nobody has asked for, and the least budget
+/// of which that share is enough for anything.
+inline constexpr double kCountingShare = 0.2;
+inline constexpr double kLeastBudgetToCount_s = 30;
+
 /// The two programs. Each may have several layouts, which take turns in the blocks; what asks or
 /// counts runs the program itself.
 struct TrialPrograms {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -81,6 +82,7 @@ void describe(Io& io, Setup& setup) {
   io("min_time_s", setup.min_time_s, is_positive);
   io("max_blocks", setup.max_blocks, is_whole<1, 1'000'000>);
   io.since("counts_instructions", setup.counts_instructions);
+  io.unless_default("counts_first", setup.counts_first);
   io.unless_default("links", setup.links, is_whole<1, 1'000>);
   io.unless_default("acknowledged", setup.acknowledged);
   io("benchmarks", setup.benchmarks, is_not_empty);
@@ -108,6 +110,13 @@ void describe(Io& io, Sample& sample) {
   io.or_null("reason", sample.unavailable);
   io.since("kinds", sample.kinds);
   io.unless_default("no_kinds", sample.no_kinds);
+  io.unless_default("took_s", sample.took_s, is_positive);
+}
+
+template <class Io, Like<model::Uncounted> Uncounted>
+void describe(Io& io, Uncounted& uncounted) {
+  io("uncounted", uncounted.reason);
+  io.unless_default("took_s", uncounted.took_s, is_positive);
 }
 
 template <class Io, Like<model::GrownFunction> Function>
@@ -140,6 +149,7 @@ void describe(Io& io, Explanation& explanation) {
   io("functions", explanation.functions);
   io("kinds", explanation.kinds);
   io.or_null("reason", explanation.unavailable);
+  io.unless_default("took_s", explanation.took_s, is_positive);
 }
 
 template <class Io, Like<model::ProcessSample> Sample>
@@ -190,14 +200,27 @@ PairedSetup paired_setup_from(const Field& line) {
   return setup;
 }
 
-InstructionSample instructions_from(const Field& line, const PairedTrial& trial) {
-  auto sample = line.get<InstructionSample>();
+/// Refuses a count out of its turn. Where a share of the budget is enough for some, these have no
+/// order.
+void require_place(const Field& line, const PairedTrial& trial, const InstructionSample& sample) {
   const std::size_t place = trial.instructions.size();
   const auto& names = trial.setup.benchmarks;
-  if (!trial.setup.counts_instructions || place / 2 >= names.size() ||
-      sample.benchmark != names[place / 2] || (sample.side == Side::head) != (place % 2 == 1)) {
-    line.fail("is not the count that follows the one before");
+  bool fits = false;
+  if (trial.setup.counts_instructions) {
+    fits = place / 2 < names.size() && sample.benchmark == names[place / 2] &&
+           (sample.side == Side::head) == (place % 2 == 1);
+  } else if (trial.setup.counts_first) {
+    fits = std::ranges::find(names, sample.benchmark) != names.end() &&
+           std::ranges::none_of(trial.instructions, [&](const InstructionSample& other) {
+             return other.benchmark == sample.benchmark && other.side == sample.side;
+           });
   }
+  if (!fits) line.fail("is not the count that follows the one before");
+}
+
+InstructionSample instructions_from(const Field& line, const PairedTrial& trial) {
+  auto sample = line.get<InstructionSample>();
+  require_place(line, trial, sample);
   if (sample.per_iteration.empty() == sample.unavailable.empty()) {
     line.fail("needs counts or a reason, and not both");
   }
@@ -252,6 +275,8 @@ void add_line(PairedTrial& trial, const Field& line, bool is_first) {
     line.fail("comes after the end");
   } else if (line.contains("end")) {
     line.at("end").get_to(trial.end.emplace());
+  } else if (line.contains("uncounted")) {
+    line.get_to(trial.uncounted);
   } else if (line.contains("instructions_of")) {
     trial.instructions.push_back(instructions_from(line, trial));
   } else {
@@ -282,6 +307,7 @@ PairedTrial trial_from(const Field& document) {
     for (const Field& line : lines.elements()) add_line(trial, line, false);
   };
   if (document.contains("instructions")) add_all(document.at("instructions"));  // not in older ones
+  if (document.contains("not_counted")) add_line(trial, document.at("not_counted"), false);
   add_all(document.at("samples"));
   if (document.contains("explanations")) add_all(document.at("explanations"));  // likewise
   return trial;
@@ -345,6 +371,10 @@ std::string journal_line(const model::Explanation& explanation) {
   return line_text(json_of(explanation));
 }
 
+std::string journal_line(const model::Uncounted& uncounted) {
+  return line_text(json_of(uncounted));
+}
+
 std::string journal_line(TrialEnd end) {
   Writer line;
   line("end", end);
@@ -373,6 +403,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
     io("benchmarks", report.benchmarks);
     io("setup", setup_line(trial.setup));
     io("instructions", trial.instructions);
+    if (!trial.uncounted.reason.empty()) io("not_counted", trial.uncounted);
     io("samples", trial.samples);
     io("explanations", trial.explanations);
   });

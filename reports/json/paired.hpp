@@ -21,6 +21,7 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
 [[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
 [[nodiscard]] std::string journal_line(const model::Explanation& explanation);
+[[nodiscard]] std::string journal_line(const model::Uncounted& uncounted);
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
 /// The state of a trial. A last line without its newline was cut off by a kill, and is left out.

@@ -43,6 +43,7 @@ void describe(Io& io, Instructions& instructions) {
   io.or_null("reason", instructions.reason);
   io.members("base", instructions.exact);
   io.unless_default("acknowledged", instructions.acknowledged);
+  io.unless_default("only_shown", instructions.only_shown);
 }
 
 template <class Io, Like<verdict::KindVerdict> Kind>

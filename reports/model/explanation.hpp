@@ -37,6 +37,7 @@ struct Explanation {
   std::vector<GrownFunction> functions;  ///< at most three, the one that grew most first
   std::vector<MovedKind> kinds;
   std::string unavailable;  ///< why nothing was counted; else empty
+  double took_s = 0;        ///< of the budget
 };
 
 }  // namespace taskbench::reports::model

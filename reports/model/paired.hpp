@@ -86,6 +86,9 @@ struct PairedSetup : Sampling {
   int max_blocks = kDefaultMaxBlocks;  ///< of each benchmark
   int links = 1;  ///< layouts of each side that is a revision, where it can be linked again
   bool counts_instructions = false;  ///< for each benchmark on each side, before the first block
+  /// Unless the instructions are counted: counts what a share of the budget is enough for, before
+  /// the first block. Kinds of counts that repeat are judged then, and instructions are only shown.
+  bool counts_first = false;
   std::vector<std::string> acknowledged;  ///< kinds of counts that may grow; kInstructions, too
   std::vector<std::string> benchmarks;    ///< that both sides have, in base's order
   std::vector<std::string> only_base;     ///< benchmarks that cannot be compared
@@ -134,6 +137,13 @@ struct InstructionSample {
   /// An older journal has none.
   std::map<std::string, std::vector<double>> kinds{};
   std::string no_kinds{};  ///< why kinds of instructions are missing; empty if none is
+  double took_s = 0;       ///< of the budget; 0 if it is counted on top of that
+};
+
+/// Why benchmarks are not counted that nobody has asked to count.
+struct Uncounted {
+  std::string reason;  ///< a clause; empty: none is missing, or they are still being counted
+  double took_s = 0;   ///< of the budget, to find that out
 };
 
 /// Why no further block was begun.
@@ -156,8 +166,10 @@ struct PairedFailure {
 
 struct PairedTrial {
   PairedSetup setup;
-  /// If the setup asks for them: in the order of the benchmarks, base's before head's.
+  /// If the setup asks for them: base's of a benchmark before head's, which follows. Without
+  /// counts_instructions, benchmarks may be missing, as `uncounted` says.
   std::vector<InstructionSample> instructions;
+  Uncounted uncounted{};
   std::vector<ProcessSample> samples;       ///< in the order of block and position, without gaps
   std::optional<TrialEnd> end;              ///< empty: it can be continued
   std::vector<Explanation> explanations{};  ///< of what failed, if there was time for it

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "reports/perf/instruction_kinds.hpp"
+
 namespace taskbench::reports::perf {
 namespace {
 
@@ -171,7 +173,8 @@ void find_line(const Tally& base, const Tally& head, model::GrownFunction& grown
 bool is_of_system(std::string_view path) {
   constexpr std::array<std::string_view, 4> kFolders{"/usr/lib", "/usr/include", "/lib/",
                                                      "/lib64/"};
-  return std::ranges::any_of(kFolders, [&](auto folder) { return path.starts_with(folder); });
+  return path.ends_with(kAllocationMarks) ||
+         std::ranges::any_of(kFolders, [&](auto folder) { return path.starts_with(folder); });
 }
 
 std::vector<model::GrownFunction> grown_functions(const ProfiledSide& base,

@@ -26,7 +26,7 @@ struct ProfiledSide {
   std::map<std::string, SourceLines> sources{};  ///< by the objects' names; may lack some
 };
 
-/// Whether a library or a source belongs to the system, by its path.
+/// Whether a library or a source belongs to the system, by its path, or is none of the program's.
 [[nodiscard]] bool is_of_system(std::string_view path);
 
 /// The functions that execute more instructions in head, the one that grew most first: at most

@@ -68,12 +68,28 @@ bool is_allocation(std::string_view caller, std::string_view callee) {
   return allocates(callee) && !allocates(caller);
 }
 
-constexpr std::array<InstructionKind, 5> kKinds{{
+/// The function of the marks for one bit: "void (anonymous namespace)::taskbench_allocated<5ul>()".
+constexpr std::string_view kMark = "taskbench_allocated<";
+
+bool is_mark(std::string_view /*caller*/, std::string_view callee) {
+  return callee.find(kMark) != std::string_view::npos;
+}
+
+std::uint64_t bytes_of_mark(std::string_view callee) {
+  constexpr unsigned kBits = 64;
+  const std::string_view digits = callee.substr(callee.find(kMark) + kMark.size());
+  unsigned bit = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), bit);
+  return bit < kBits ? std::uint64_t{1} << bit : 0;
+}
+
+constexpr std::array<InstructionKind, 6> kKinds{{
     {"fences", is_fence, nullptr},
     {"locked-instructions", is_locked, nullptr},
     {"divisions", is_division, nullptr},
     {"system-calls", is_system_call, nullptr},
     {"allocations", nullptr, is_allocation},
+    {"allocated-bytes", nullptr, is_mark, bytes_of_mark},
 }};
 
 /// Whether the instruction is of a kind in some function.
@@ -88,11 +104,6 @@ template <class Visit>
 void for_each_of_a_kind(const CallgrindProfile& profile,
                         const std::map<std::string, Disassembly>& disassemblies,
                         const Visit& visit) {
-  const auto visit_first = [&](const auto& is_of, const CallgrindProfile::Place& place,
-                               std::uint64_t times) {
-    const auto kind = std::ranges::find_if(kKinds, is_of);
-    if (kind != kKinds.end()) visit(*kind, place, times);
-  };
   for (const CallgrindProfile::Cost& cost : profile.costs) {
     const auto object = disassemblies.find(profile.names[cost.object]);
     if (object == disassemblies.end()) continue;
@@ -102,14 +113,19 @@ void for_each_of_a_kind(const CallgrindProfile& profile,
       return kind.is_instruction != nullptr &&
              kind.is_instruction(found->second, profile.names[cost.function]);
     };
-    visit_first(is_of, cost, cost.instructions);
+    const auto kind = std::ranges::find_if(kKinds, is_of);
+    if (kind != kKinds.end()) visit(*kind, cost, cost.instructions);
   }
   for (const CallgrindProfile::Call& call : profile.calls) {
     const auto is_of = [&](const InstructionKind& kind) {
       return kind.is_call != nullptr &&
              kind.is_call(profile.names[call.function], profile.names[call.callee]);
     };
-    visit_first(is_of, call, call.calls);
+    const auto kind = std::ranges::find_if(kKinds, is_of);
+    if (kind == kKinds.end()) continue;
+    const std::uint64_t weight =
+        kind->weight == nullptr ? 1 : kind->weight(profile.names[call.callee]);
+    visit(*kind, call, weight * call.calls);
   }
 }
 
@@ -141,7 +157,18 @@ std::map<std::string, std::uint64_t> count_by_kind(
   for_each_of_a_kind(profile, disassemblies,
                      [&](const InstructionKind& kind, const CallgrindProfile::Place&,
                          std::uint64_t times) { counts[std::string(kind.name)] += times; });
+  // An allocation of no byte at all is rare; one that the marks do not see is not.
+  const auto bytes = counts.find("allocated-bytes");
+  if (bytes->second == 0 && counts["allocations"] > 0) counts.erase(bytes);
   return counts;
+}
+
+void leave_out_marks(CallgrindProfile& profile) {
+  std::erase_if(profile.costs, [&](const CallgrindProfile::Cost& cost) {
+    if (!std::string_view(profile.names[cost.object]).ends_with(kAllocationMarks)) return false;
+    profile.instructions -= cost.instructions;
+    return true;
+  });
 }
 
 CallgrindProfile only_of_kind(const CallgrindProfile& profile,

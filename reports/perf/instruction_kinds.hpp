@@ -20,7 +20,16 @@ struct InstructionKind {
   /// Whether an instruction as objdump prints it, in that function, is of this kind; or empty.
   bool (*is_instruction)(std::string_view text, std::string_view function);
   bool (*is_call)(std::string_view caller, std::string_view callee);  ///< or empty
+  /// What each such call counts for; empty: one.
+  std::uint64_t (*weight)(std::string_view callee) = nullptr;
 };
+
+/// The file of the library that shows how many bytes are allocated: by calls of its functions, each
+/// for a bit of a size. It is loaded into programs that are counted, and no part of them.
+inline constexpr std::string_view kAllocationMarks = "taskbench-allocations.so";
+
+/// Takes the instructions of that library out of a profile, and leaves its calls.
+void leave_out_marks(CallgrindProfile& profile);
 
 /// Each instruction is of the first kind that recognises it, if any does.
 [[nodiscard]] std::span<const InstructionKind> instruction_kinds();

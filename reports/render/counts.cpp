@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
+#include "reports/model/event_count.hpp"
 #include "reports/render/verdict_table.hpp"
+#include "reports/verdict/counted.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -125,28 +128,69 @@ std::string moved_line(const model::Explanation& explanation,
 
 }  // namespace
 
-void add_kinds(std::span<const KindVerdict> kinds, const Cells& titles,
+void add_kinds(std::vector<KindVerdict> kinds, const Cells& titles,
                VerdictText::Benchmark& benchmark) {
-  double change = 0;
+  const auto growth = [](const KindVerdict& kind) {
+    return (kind.head - kind.base) / std::max(kind.base, 1.0);
+  };
+  std::ranges::stable_sort(kinds, std::ranges::greater{}, growth);
   for (const KindVerdict& kind : kinds) {
     if (!kind.is_worse() && !kind.is_better()) continue;
     benchmark.rows.push_back(row_of_kind(kind, titles));
     if (kind.verdict != Verdict::fail) continue;
     add(benchmark.counts, "{}: {} an iteration", words_of_kind(kind.kind),
         counts_moved(kind.base, kind.head));
-    change = std::max(change, (kind.head - kind.base) / std::max(kind.base, 1.0));
+    benchmark.counts_change = std::max(benchmark.counts_change, growth(kind));
   }
   if (benchmark.counts.empty() || benchmark.verdict == Verdict::fail) return;
-  benchmark.fail_by(Metric::counts, change, {});
+  benchmark.fail_by(Metric::counts, benchmark.counts_change, {});
 }
 
-std::string kinds_remark(const model::PairedSetup& setup) {
-  std::string text =
-      " So do more fences, locked instructions, divisions, system calls or allocations.";
+std::string counts_basis(const model::PairedSetup& setup) {
+  constexpr std::string_view kKinds =
+      "fences, locked instructions, divisions, system calls, allocations or allocated bytes";
+  std::string text;
+  if (setup.counts_instructions) {
+    text = fmt::format(" {} So do more {}.", instructions_remark(), kKinds);
+  } else if (setup.counts_first) {
+    text = fmt::format(
+        " Before the first block, what both execute was counted, where that repeats: more {} fail, "
+        "whatever the times say.",
+        kKinds);
+  }
   if (setup.acknowledged.empty()) return text;
   std::vector<std::string> names;
   for (const std::string& kind : setup.acknowledged) names.push_back(words_of_kind(kind));
   return text + fmt::format(" Acknowledged, so that more may be: {}.", fmt::join(names, ", "));
+}
+
+Sentences uncounted_remarks(const model::PairedTrial& trial, const verdict::PairedReport& report) {
+  Sentences sentences;
+  if (!trial.setup.counts_first) return sentences;
+  std::vector<std::string> more;
+  NamesAndReasons failed;
+  std::size_t counted = 0;
+  for (const verdict::BenchmarkVerdict& row : report.benchmarks) {
+    failed.emplace_back(row.name, verdict::judge_counted(trial, row.name).reason);
+    if (!row.instructions) continue;
+    ++counted;
+    if (!row.instructions->exact->is_worse()) continue;
+    add(more, "{} {:+.2f} %", row.name, 100 * row.instructions->exact->change);
+  }
+  if (!more.empty()) {
+    add(sentences,
+        "More instructions, which alone fail nothing: {}. --workload and a longer --budget time {} "
+        "longer; --counters {} makes more instructions a FAIL.",
+        names_text(more), more.size() == 1 ? "it" : "them", model::kInstructionsExact);
+  }
+  add_shared(sentences, failed, "not counted exactly: ");
+  if (!trial.uncounted.reason.empty()) {
+    const std::size_t all = trial.setup.benchmarks.size();
+    add(sentences, "{} counted exactly: {}.",
+        counted == 0 ? "Nothing was" : fmt::format("Only {} of {} benchmarks were", counted, all),
+        trial.uncounted.reason);
+  }
+  return sentences;
 }
 
 Sentences missing_kinds(const model::PairedTrial& trial) {

@@ -287,6 +287,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
     }
   }
   add_shared(lines, uncounted, kNoInstructions);
+  append(lines, uncounted_remarks(trial, report));
   append(lines, missing_kinds(trial));
   const auto incomparable = [&](const std::vector<std::string>& names, std::string_view why) {
     if (!names.empty()) add(lines, "{}: {}; nothing to compare with.", names_text(names), why);
@@ -389,7 +390,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
   text += cpu_basis(setup);
-  if (setup.counts_instructions) text += " " + instructions_remark() + kinds_remark(setup);
+  text += counts_basis(setup);
   return text + machine_basis(report.machine) + layout_basis(setup) +
          noise_floors_text(setup.noise_floors);
 }

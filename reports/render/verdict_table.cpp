@@ -128,6 +128,10 @@ VerdictText::Row instruction_row(const Cells& titles,
     cells[3] = with_separators(exact->head, 0);
     cells[4] = fmt::format("{:+.2f} %", 100 * exact->change);
     cells[5] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
+    if (instructions.only_shown) {
+      cells[1] = exact->is_worse() ? "more" : "fewer";
+      row.verdict = exact->is_worse() ? Verdict::inconclusive : Verdict::pass;
+    }
   }
   return row;
 }
@@ -221,13 +225,14 @@ VerdictText::Row counted_row(const Cells& titles, std::string_view what, Verdict
 
 void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
                       Benchmark& benchmark) {
+  const auto& exact = instructions.exact;
+  if (instructions.only_shown && !exact->is_worse() && !exact->is_better()) return;
   benchmark.rows.push_back(instruction_row(titles, instructions));
   const bool is_fail = instructions.verdict == Verdict::fail;
   if (is_fail && benchmark.verdict != Verdict::fail) {
-    const auto& exact = *instructions.exact;
-    benchmark.fail_by(Metric::instructions, exact.change,
-                      fmt::format("{} → {} per iteration", with_separators(exact.base, 0),
-                                  with_separators(exact.head, 0)));
+    benchmark.fail_by(Metric::instructions, exact->change,
+                      fmt::format("{} → {} per iteration", with_separators(exact->base, 0),
+                                  with_separators(exact->head, 0)));
   } else if (instructions.verdict == Verdict::inconclusive && benchmark.verdict == Verdict::pass) {
     benchmark.verdict = Verdict::inconclusive;
     benchmark.metric = Metric::instructions;

@@ -51,8 +51,9 @@ namespace taskbench::reports::render {
                                            verdict::Verdict verdict, bool acknowledged,
                                            bool is_fewer);
 
-/// Adds a row for the instructions. If the benchmark would pass by its times, and does not by its
-/// instructions, makes these the metric of its verdict.
+/// Adds a row for the instructions; those that are only shown have one if they have changed. If the
+/// benchmark would pass by its times, and does not by its instructions, makes these the metric of
+/// its verdict.
 void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
                       VerdictText::Benchmark& benchmark);
 

@@ -48,8 +48,9 @@ struct VerdictText {
     double threshold = kNoThreshold;                            ///< a lesser change does not matter
     std::optional<double> low{};
     std::optional<double> high{};
-    std::string levels{};  ///< "4.100 → 4.600 ms"; may be empty
-    Sentences counts{};    ///< "fences: 0 → 999 an iteration", for each kind that fails
+    std::string levels{};      ///< "4.100 → 4.600 ms"; may be empty
+    Sentences counts{};        ///< "fences: 0 → 999 an iteration", for each kind that fails
+    double counts_change = 0;  ///< the greatest of them, relative to base's count, or to 1
     /// If it fails: why, a sentence without its full stop; may be empty. If it is undecided: what
     /// would decide it; benchmarks with the same text share it.
     std::string reason{};

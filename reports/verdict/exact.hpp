@@ -37,6 +37,7 @@ struct InstructionsVerdict {
   std::optional<ExactChange> exact;  ///< empty: one side has no counts
   std::string reason;                ///< why it is inconclusive; empty otherwise
   bool acknowledged = false;         ///< it takes more, and someone has said that it may
+  bool only_shown = false;           ///< nobody asked to judge it, so that it passes
 
   [[nodiscard]] bool improved() const { return verdict == Verdict::pass && exact->is_better(); }
 };

@@ -13,6 +13,7 @@
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
 #include "reports/stats/summary.hpp"
+#include "reports/verdict/counted.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::verdict {
@@ -250,49 +251,6 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
   std::erase_if(row.counters, [](const CounterMove& moved) { return moved.name == kCpuTime; });
 }
 
-bool is_acknowledged(const PairedTrial& trial, const std::string& kind) {
-  return std::ranges::find(trial.setup.acknowledged, kind) != trial.setup.acknowledged.end();
-}
-
-/// Judges the kinds that were counted on both sides.
-std::vector<KindVerdict> compared_kinds(const PairedTrial& trial,
-                                        const model::InstructionSample& base,
-                                        const model::InstructionSample& head) {
-  std::vector<KindVerdict> kinds;
-  for (const auto& [kind, counts] : base.kinds) {
-    const auto of_head = head.kinds.find(kind);
-    if (of_head == head.kinds.end()) continue;
-    kinds.push_back(judge_kind(kind, counts, of_head->second, is_acknowledged(trial, kind)));
-  }
-  return kinds;
-}
-
-/// Adds the verdicts on what was counted of a benchmark.
-void judge_counts(const PairedTrial& trial, BenchmarkVerdict& row) {
-  const model::InstructionSample* base = nullptr;
-  const model::InstructionSample* head = nullptr;
-  for (const model::InstructionSample& sample : trial.instructions) {
-    if (sample.benchmark == row.name) (sample.side == Side::base ? base : head) = &sample;
-  }
-  InstructionsVerdict& result = row.instructions.emplace();
-  for (const auto* sample : {base, head}) {
-    if (sample == nullptr) {
-      result.reason = "not counted yet";
-    } else if (!sample->unavailable.empty()) {
-      result.reason = fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);
-    } else if (sample->per_iteration.size() < kLeastExactCounts) {
-      result.reason = fmt::format("of {}: too few counts", name_of(sample->side));
-    }
-    if (!result.reason.empty()) return;
-  }
-  result = judge_instructions(base->per_iteration, head->per_iteration);
-  if (result.verdict == Verdict::fail && is_acknowledged(trial, model::kInstructions)) {
-    result.verdict = Verdict::pass;
-    result.acknowledged = true;
-  }
-  row.kinds = compared_kinds(trial, *base, *head);
-}
-
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   const auto any = [&](const auto& is_meant) { return std::ranges::any_of(rows, is_meant); };
   const auto is_undecided = [](const BenchmarkVerdict& row) {
@@ -348,8 +306,10 @@ bool holds_back(const MetricVerdict& cpu) {
 }
 
 double spent_s(const PairedTrial& trial) {
-  double spent_s = trial.setup.explored_s;
+  double spent_s = trial.setup.explored_s + trial.uncounted.took_s;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
+  for (const auto& sample : trial.instructions) spent_s += sample.took_s;
+  for (const auto& explanation : trial.explanations) spent_s += explanation.took_s;
   return spent_s;
 }
 
@@ -416,10 +376,12 @@ PairedReport judge(const PairedTrial& trial) {
       report.resting.push_back(row->name);
     }
     add_counters(trial, *row);
-    if (trial.setup.counts_instructions) {
-      judge_counts(trial, *row);
-      report.could_fail = report.could_fail || row->instructions->exact;
-    }
+    Counted counted = judge_counted(trial, row->name);
+    row->instructions = std::move(counted.instructions);
+    row->kinds = std::move(counted.kinds);
+    // What is counted unasked does not make up for times that show nothing.
+    report.could_fail = report.could_fail ||
+                        (trial.setup.counts_instructions && row->instructions->exact.has_value());
     report.benchmarks.push_back(*std::move(row));
   }
   if (report.benchmarks.empty()) report.unreached.clear();  // as yet

@@ -1,5 +1,6 @@
 """A C++ program for tests to build: a benchmark of ten functions, one of which does more work if
-CULPRIT is its number, and one of which has fences if FENCE is defined."""
+CULPRIT is its number. If they are defined, FENCE adds fences to one, BYTES makes each allocation
+twice as large, and DRAWN lets the process decide how much one does."""
 
 # In their order; what reports call them contains this.
 FUNCTIONS = ("sum_up", "mix_bits", "divide_all<unsigned int>", "push_all", "clear_memory",
@@ -8,6 +9,8 @@ FUNCTIONS = ("sum_up", "mix_bits", "divide_all<unsigned int>", "push_all", "clea
 # It speaks Google Benchmark's protocol without Google Benchmark, whose headers take seconds to
 # compile, and has the two functions by which a loop of theirs is found.
 SOURCE = r"""
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -87,7 +90,11 @@ struct Queue {
 [[gnu::noinline]] unsigned allocate(int count) {
   unsigned sum = 0;
   for (int i = 0; i < count / 40; ++i) {
+#ifdef BYTES
+    std::vector<unsigned> fresh(static_cast<std::size_t>(2 * i + 2), 3);
+#else
     std::vector<unsigned> fresh(static_cast<std::size_t>(i + 1), 3);
+#endif
     sum += fresh[static_cast<std::size_t>(i) / 2];
   }
   return sum;
@@ -119,6 +126,9 @@ unsigned by_lambda(int count) {
   Queue queue;
   state.StartKeepRunning();
   for (long i = 0; i < iterations; ++i) {
+#ifdef DRAWN
+    sink = sum_up(getpid() % 199 * 2);
+#endif
     sink = sum_up(size<0>());
     sink = mix_bits(size<1>());
     sink = divide_all<unsigned>(size<2>());

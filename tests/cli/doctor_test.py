@@ -141,7 +141,8 @@ class Findings(Doctor):
         self.assertIn("perf exited with status 2: no kernel", row["found"])
         self.assertIn("valgrind is not installed", row["found"])
         self.assertNotIn("gnuplot", row["found"])
-        self.assertEqual(row["mend"], "sudo apt-get install linux-perf valgrind")
+        self.assertIn("objdump is not installed", row["found"])
+        self.assertEqual(row["mend"], "sudo apt-get install linux-perf valgrind binutils")
 
 
 class Output(Doctor):

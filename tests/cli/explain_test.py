@@ -19,7 +19,9 @@ CULPRITS, *OPTIONS = os.environ.get("TASKBENCH_CULPRITS", "1 -O2 -g").split()
 COUNT = "--counters instructions-exact"
 QUICK = "--min-time 1ms --repetitions 1 --run-identical --json r.json --markdown r.md"
 BUILT = tempfile.TemporaryDirectory(prefix="taskbench-culprits-")  # until the last test
-KINDS = {"allocations", "divisions", "fences", "locked-instructions", "system-calls"}
+KINDS = {
+    "allocated-bytes", "allocations", "divisions", "fences", "locked-instructions", "system-calls"
+}
 
 
 class CountedTest(CommandTest):
@@ -75,6 +77,66 @@ class RealValgrind(CountedTest):
         self.assertRegex(passed.stdout, r"  its fences +PASS, acknowledged +0 +400")
         self.assertEqual(self.result()["setup"]["acknowledged"], ["fences", "instructions"])
         self.assertTrue(self.kinds()["fences"]["acknowledged"])
+
+    def test_what_is_exact_fails_unasked_and_not_if_it_is_acknowledged_or_off(self):
+        sides = self.built("base"), self.built("head", "-DFENCE")
+        pass_always = "--max-blocks 1 --inconclusive pass-always"
+        answer = self.ab(*sides, "--max-blocks 1", status=1)
+        said = " ".join(answer.stdout.split())
+        self.assertIn("FAIL: all_of_them has more fences: 0 → 400 an iteration; what is counted is "
+                      "exact, not timed", said)
+        self.assertIn("fences 0 → 400 in count_shared, ", said)
+        self.assertRegex(answer.stdout, r"  its instructions +more ")
+        result = self.result()
+        self.assertNotIn("--exact", result["reproduce"])
+        # Of both sides, whose first counts differ, two processes.
+        self.assertEqual([len(side["per_iteration"]) for side in result["instructions"]], [2, 2])
+        passed = self.ab(*sides, f"{pass_always} --acknowledge fences --journal ack")
+        self.assertRegex(passed.stdout, r"  its fences +PASS, acknowledged +0 +400")
+        self.ab(*sides, f"{pass_always} --exact off --journal off")
+        self.assertEqual(self.result()["instructions"], [])
+        self.assertIn("--exact off", self.result()["reproduce"])
+
+    def test_more_instructions_alone_are_shown_with_their_function_and_fail_nothing(self):
+        answer = self.ab(self.built("base"), self.built("head", "-DCULPRIT=1"),
+                         "--max-blocks 1 --inconclusive pass-always")
+        said = " ".join(answer.stdout.split())
+        self.assertRegex(answer.stdout, r"  its instructions +more +[\d,]+ +[\d,]+ +\+\d")
+        self.assertIn("More instructions, which alone fail nothing: all_of_them +", said)
+        self.assertRegex(said, r"\+[\d,]+ in [^,]*mix_bits, ")
+        self.assertTrue(self.row()["instructions"]["only_shown"])
+
+    def test_equal_counts_take_one_process_of_each_side(self):
+        answer = self.ab(self.built("base"), "./base", "--max-blocks 1 --inconclusive pass-always")
+        self.assertEqual([len(side["per_iteration"]) for side in self.result()["instructions"]],
+                         [1, 1])
+        self.assertNotIn("its instructions", answer.stdout)
+        self.assertEqual(self.result()["explanations"], [])
+
+    def test_bytes_of_allocations_are_seen_where_their_number_stays(self):
+        self.ab(self.built("base"), self.built("head", "-DBYTES"), "--max-blocks 1", status=1)
+        kinds = self.kinds()
+        self.assertEqual((kinds["allocations"]["base"], kinds["allocations"]["head"]), (10, 10))
+        once = sum(4 * (i + 1) for i in range(10))
+        bytes_ = kinds["allocated-bytes"]
+        self.assertEqual((bytes_["base"], bytes_["head"]), (once, 2 * once))
+        self.assertEqual(bytes_["verdict"], "FAIL")
+
+    def test_counts_that_do_not_repeat_judge_nothing(self):
+        answer = self.ab(self.built("base", "-DDRAWN"), self.built("head", "-DDRAWN", "-DFENCE"),
+                         "--max-blocks 1 --inconclusive pass-always")
+        self.assertIsNone(self.row()["instructions"])
+        self.assertEqual(self.row()["kinds"], [])
+        self.assertRegex(" ".join(answer.stdout.split()),
+                         r"all_of_them: not counted exactly: the counts of base differ by [\d.]+ %")
+
+    def test_what_takes_longer_than_its_share_of_the_budget_is_not_counted(self):
+        env = {"PATH": fake_valgrind(self.folder / "bin", "time.sleep(99)")}
+        answer = self.ab(self.built("base"), self.built("head", "-DFENCE"),
+                         "--budget 30s --max-blocks 1 --inconclusive pass-always", env=env)
+        self.assertIn("Nothing was counted exactly: a fifth of the budget, 6 s, was over.",
+                      " ".join(answer.stdout.split()))
+        self.assertLess(sum(sample["took_s"] for sample in self.result()["samples"]), 6)
 
     def test_the_function_that_grew_is_named_first_and_again_when_it_is_resumed(self):
         base = self.built("base")
@@ -141,6 +203,20 @@ class WithoutTools(CountedTest):
         self.assertIn("sort: its instructions could not be counted: valgrind is not installed",
                       answer.stdout)
 
+    def test_what_is_not_counted_is_said_with_its_reason(self):
+        options = "--max-blocks 1 --inconclusive pass-always"
+        sides = self.built("base"), self.built("head", "-DFENCE")
+        answer = self.ab(*sides, options, env=self.without("valgrind"))
+        self.assertIn("Nothing was counted exactly: valgrind is not installed; the package "
+                      "valgrind provides it.", " ".join(answer.stdout.split()))
+        again = self.taskbench("ab --resume --inconclusive pass-always")
+        self.assertEqual(again.stdout, answer.stdout)
+        python = self.ab(self.program("a"), self.program("b"), f"{options} --journal p")
+        self.assertIn("Nothing was counted exactly: base is a script for python", python.stdout)
+        brief = self.ab(*sides, f"{options} --budget 29s --journal brief")
+        self.assertIn("Nothing was counted exactly: a budget below 30 s is not enough.",
+                      " ".join(brief.stdout.split()))
+
     def test_a_failure_under_valgrind_is_said_and_changes_no_verdict(self):
         env = {"PATH": fake_valgrind(self.folder / "bin", "sys.exit('no memory')")}
         self.failing("--explain", env=env, status=1)
@@ -186,7 +262,7 @@ class WithoutTools(CountedTest):
         two = f"--base {self.program('a')} --head {self.program('b')}"
         self.refuse("", {
             f"ab {two} {COUNT} --acknowledge fence": "did you mean 'fences'?",
-            f"ab {two} --acknowledge fences": "--acknowledge requires --counters",
+            f"ab {two} --exact on": "--exact: unknown value 'on'",
         })
 
 

@@ -298,6 +298,22 @@ TEST(Attendance, a_budget_that_does_not_reach_all_begins_with_those_that_are_nam
   EXPECT_NE(report.overall, Verdict::pass);
 }
 
+TEST(Attendance, what_executes_something_else_comes_before_what_does_not) {
+  MadeUp made(many(80, 0.5, 0.02), Noise::normal, 9, 16);
+  made.trial.setup.process_s = kBlockOf80_s / 4;
+  made.trial.setup.counts_first = true;
+  for (const char* name : {"g2", "h2"}) {
+    const double more = name == std::string("h2") ? 50 : 0;
+    made.trial.instructions.push_back({Side::base, name, {1000, 1000}, ""});
+    made.trial.instructions.push_back({Side::head, name, {1000 + more, 1000 + more}, ""});
+  }
+  made.trial.instructions.back().took_s = 2 * kBlockOf80_s;
+  const Strings first = next_block(made.trial, 8 * kBlockOf80_s).benchmarks;
+  EXPECT_EQ(first.size(), 30U) << "half of what the counting has left, for eight blocks";
+  EXPECT_NE(std::ranges::find(first, "h2"), first.end());
+  EXPECT_EQ(std::ranges::find(first, "g2"), first.end());
+}
+
 TEST(Attendance, a_screened_trial_that_is_cut_anywhere_goes_on_in_the_same_way) {
   MadeUp made(many(40, 0.2, 0.05), Noise::heavy, 2, 16);
   const double budget_s = 10 * 4 * (0.1 + 0.1 * 40);

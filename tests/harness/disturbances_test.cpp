@@ -194,13 +194,16 @@ class ToolsTest : public testing::Test {
 TEST_F(ToolsTest, a_missing_tool_names_its_package) {
   root_.script("valgrind", "echo valgrind-3.19.0");
   const auto tools = probe_tools(stop_);
-  ASSERT_EQ(tools.size(), 3U);
+  ASSERT_EQ(tools.size(), 4U);
   EXPECT_EQ(tools[0].name, "perf");
   EXPECT_EQ(tools[0].package, "linux-perf");
   EXPECT_EQ(tools[0].missing, "is not installed");
   EXPECT_EQ(tools[1].package, "gnuplot-nox");
   EXPECT_EQ(tools[1].missing, "is not installed");
   EXPECT_EQ(tools[2].missing, "");
+  EXPECT_EQ(tools[3].name, "objdump");
+  EXPECT_EQ(tools[3].package, "binutils");
+  EXPECT_EQ(tools[3].missing, "is not installed");
 }
 
 TEST_F(ToolsTest, a_tool_that_is_there_and_does_not_work_is_missing_too) {

@@ -92,6 +92,23 @@ TEST(journal_test, counts_of_instructions_are_read) {
   EXPECT_EQ(trial.instructions[1].unavailable, "no valgrind");
 }
 
+TEST(journal_test, counts_that_fit_a_share_of_the_budget_have_no_order_and_may_be_missing) {
+  model::PairedSetup first = setup();
+  first.counts_first = true;
+  const std::string begin = journal_line(first) + '\n';
+  const std::string head = line_of(Side::head, "b", {2});
+  const model::PairedTrial trial =
+      parse_journal("j", begin + line_of(Side::base, "a", {2}) + head +
+                             journal_line(model::Uncounted{"no valgrind", 2}) + '\n' +
+                             journal_line(sample(0)) + '\n');
+  EXPECT_TRUE(trial.setup.counts_first);
+  EXPECT_EQ(trial.instructions.size(), 2U);
+  EXPECT_EQ(trial.uncounted.reason, "no valgrind");
+  EXPECT_EQ(trial.uncounted.took_s, 2);
+  EXPECT_THROW((void)parse_journal("j", begin + head + head), JournalError);
+  EXPECT_THROW((void)parse_journal("j", begin + line_of(Side::base, "z", {2})), JournalError);
+}
+
 TEST(journal_test, counts_of_a_kind_are_as_many_as_those_of_the_instructions) {
   const auto with = [](std::vector<double> fences) {
     return journal_line(counting_setup()) + '\n' +

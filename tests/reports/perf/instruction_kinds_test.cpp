@@ -95,6 +95,13 @@ TEST(InstructionKinds, what_was_executed_is_counted_object_by_object) {
                                        "cob=/lib/libc.so.6\ncfn=malloc\n"
                                        "calls=7 0x10 1\n"
                                        "0x19d0 6 700\n"
+                                       "cob=/tmp/x/taskbench-allocations.so\n"
+                                       "cfn=void n::taskbench_allocated<4ul>()\n"
+                                       "calls=5 0x10 1\n"
+                                       "0x19d2 6 10\n"
+                                       "cfn=void n::taskbench_allocated<0>()\n"
+                                       "calls=2 0x12 1\n"
+                                       "0x19d2 6 4\n"
                                        "cfn=g()\n"
                                        "calls=2 0x20 1\n"
                                        "0x19d5 6 20\n"
@@ -112,11 +119,32 @@ TEST(InstructionKinds, what_was_executed_is_counted_object_by_object) {
   EXPECT_EQ(fences.costs[0].instructions, 999U);
   EXPECT_EQ(fences.names[fences.costs[0].function], "f()");
   EXPECT_EQ(only_of_kind(profile, {}, "allocations").costs.front().instructions, 7U);
-  EXPECT_EQ(counts, (std::map<std::string, std::uint64_t>{{"allocations", 7},
+  EXPECT_EQ(counts, (std::map<std::string, std::uint64_t>{{"allocated-bytes", 5 * 16 + 2},
+                                                          {"allocations", 7},
                                                           {"divisions", 3},
                                                           {"fences", 999},
                                                           {"locked-instructions", 0},
                                                           {"system-calls", 11}}));
+}
+
+TEST(InstructionKinds, what_shows_the_bytes_is_no_part_of_the_program) {
+  CallgrindProfile profile = parse_callgrind(
+                                 "events: Ir\n"
+                                 "ob=/home/bench\nfl=a.cpp\nfn=f()\n"
+                                 "0x19a5 4 999\n"
+                                 "cob=/tmp/x/taskbench-allocations.so\ncfn=malloc\n"
+                                 "calls=7 0x10 1\n"
+                                 "0x19d0 6 700\n"
+                                 "ob=/tmp/x/taskbench-allocations.so\nfl=???\nfn=malloc\n"
+                                 "0x10 0 50\n"
+                                 "totals: 1049\n")
+                                 .value();
+  leave_out_marks(profile);
+  EXPECT_EQ(profile.instructions, 999U);
+  EXPECT_EQ(profile.costs.size(), 1U);
+  const auto counts = count_by_kind(profile, {});
+  EXPECT_EQ(counts.at("allocations"), 7U);
+  EXPECT_FALSE(counts.contains("allocated-bytes")) << "nobody has seen those of 7 allocations";
 }
 
 }  // namespace

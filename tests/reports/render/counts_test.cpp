@@ -51,6 +51,35 @@ TEST(Counts, what_is_equal_has_no_row_and_what_is_acknowledged_or_fewer_passes) 
   EXPECT_EQ(passed.rows.at(1).cells[1], "PASS, fewer");
 }
 
+TEST(Counts, the_headline_tells_what_is_slower_from_what_costs_more) {
+  VerdictText text;
+  text.benchmarks = {with_kinds({counted("fences", 0, 9)}, Verdict::fail),
+                     with_kinds({counted("divisions", 1, 3)}), with_kinds({})};
+  text.benchmarks[0].change = 0.123;
+  text.benchmarks[1].name = "hash";
+  EXPECT_EQ(
+      verdict_sentence(Verdict::fail, text, {.alpha = 0.01, .pass_error = 0.05, .threshold = {}}),
+      "FAIL: sort is 12.3 % slower, 1 of 3 benchmarks; the chance of a false alarm is at most 1 %; "
+      "by exact count, 2 of 3 benchmarks have higher counts: sort by its fences: 0 → 9 an "
+      "iteration, hash by its divisions: 1 → 3 an iteration");
+}
+
+TEST(Counts, instructions_that_are_only_shown_have_a_row_where_they_changed) {
+  VerdictText::Benchmark benchmark{.name = "sort", .verdict = Verdict::pass};
+  const Cells titles = compared_titles("base", "head", 0.9);
+  auto same = verdict::judge_instructions(std::vector{9.0, 9.0}, std::vector{9.0, 9.0});
+  same.only_shown = true;
+  add_instructions(same, titles, benchmark);
+  EXPECT_TRUE(benchmark.rows.empty());
+  auto more = verdict::judge_instructions(std::vector{9.0, 9.0}, std::vector{18.0, 18.0});
+  more.only_shown = true;
+  more.verdict = Verdict::pass;
+  add_instructions(more, titles, benchmark);
+  EXPECT_EQ(benchmark.rows.at(0).cells[1], "more");
+  EXPECT_EQ(benchmark.rows.at(0).cells[4], "+100.00 %");
+  EXPECT_EQ(benchmark.verdict, Verdict::pass);
+}
+
 TEST(Counts, the_headline_says_that_counts_are_exact) {
   VerdictText text;
   text.benchmarks = {with_kinds({counted("fences", 0, 9)}), with_kinds({})};

@@ -1,0 +1,81 @@
+// A library that is loaded into a program under callgrind, before all others, and shows how many
+// bytes the program allocates. callgrind sees which function is called, and no arguments: so for
+// each bit that is set in the size of an allocation, a function of its own is called. The numbers
+// of their calls, times these bits, are the bytes (reports/perf/instruction_kinds.cpp). Who
+// allocates is whoever would do so without this library. Any thread may call it.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace {
+
+constexpr std::size_t kBits = 47;  // of an address
+
+/// Named in the profile. The comment in the code keeps compilers from taking one for all.
+template <std::size_t bit>
+[[gnu::noinline]] void taskbench_allocated() {
+  asm volatile("# bit %c0" : : "i"(bit) : "memory");
+}
+
+template <std::size_t... bit>
+void mark(std::size_t bytes, std::index_sequence<bit...> /*bits*/) {
+  (((bytes >> bit & 1) != 0 ? taskbench_allocated<bit>() : void()), ...);
+}
+
+void mark(std::size_t bytes) { mark(bytes, std::make_index_sequence<kBits>()); }
+
+/// The function of this name that the program would call otherwise.
+template <class Function>
+Function* next(Function* /*of this type*/, const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+thread_local bool is_asking [[gnu::tls_model("initial-exec")]] = false;  // dlsym
+
+/// Calls the function that `known` keeps. It is found at its first call: what is loaded before us
+/// may allocate, too. dlsym does without the memory that it asks for meanwhile.
+template <class Function, class... Arguments>
+auto call_next(Function*& known, Function* type, const char* name, std::size_t bytes,
+               Arguments... arguments) -> decltype(type(arguments...)) {
+  Function* function = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (function == nullptr) {
+    if (is_asking) return {};
+    is_asking = true;
+    function = next(type, name);
+    is_asking = false;
+    __atomic_store_n(&known, function, __ATOMIC_RELAXED);
+  }
+  mark(bytes);
+  return function(arguments...);
+}
+
+}  // namespace
+
+extern "C" {
+
+void* malloc(std::size_t bytes) {
+  static decltype(&malloc) known = nullptr;
+  return call_next(known, &malloc, "malloc", bytes, bytes);
+}
+
+void* calloc(std::size_t count, std::size_t bytes) {
+  static decltype(&calloc) known = nullptr;
+  return call_next(known, &calloc, "calloc", count * bytes, count, bytes);
+}
+
+void* realloc(void* old, std::size_t bytes) {
+  static decltype(&realloc) known = nullptr;
+  return call_next(known, &realloc, "realloc", bytes, old, bytes);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  static decltype(&aligned_alloc) known = nullptr;
+  return call_next(known, &aligned_alloc, "aligned_alloc", bytes, alignment, bytes);
+}
+
+int posix_memalign(void** into, std::size_t alignment, std::size_t bytes) {
+  static decltype(&posix_memalign) known = nullptr;
+  return call_next(known, &posix_memalign, "posix_memalign", bytes, into, alignment, bytes);
+}
+}

@@ -1,0 +1,116 @@
+#include "reports/verdict/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::InstructionSample;
+using Counts = std::vector<double>;
+
+bool all_equal(const Counts& counts) {
+  return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// The counts of a side; a single one, which is that of the other side, too, stands for both.
+Counts enough(const Counts& own, const Counts& other) {
+  if (own.size() == 1 && own == other) return {own.front(), other.front()};
+  return own;
+}
+
+/// Why a side could not be counted; empty if it was, or if nobody has tried.
+std::string why_unavailable(const InstructionSample* sample) {
+  if (sample == nullptr || sample->unavailable.empty()) return {};
+  return fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);
+}
+
+/// Why the counts of a side cannot be judged; empty if they can.
+std::string why_not(const InstructionSample* sample, const InstructionSample* other) {
+  if (sample == nullptr) return "not counted yet";
+  const Counts nothing;
+  const Counts& of_other = other == nullptr ? nothing : other->per_iteration;
+  if (enough(sample->per_iteration, of_other).size() < kLeastExactCounts) {
+    return fmt::format("of {}: too few counts", name_of(sample->side));
+  }
+  return {};
+}
+
+/// Why counts do not repeat; empty if they do.
+std::string why_inexact(const InstructionSample& sample) {
+  if (all_equal(sample.per_iteration)) return {};
+  const auto [least, most] = std::ranges::minmax(sample.per_iteration);
+  return fmt::format(
+      "the counts of {} differ by {:.2g} % from one process to the next: something in it depends "
+      "on the clock, on addresses, or on another thread",
+      name_of(sample.side), 100 * (most / least - 1));
+}
+
+}  // namespace
+
+bool Counted::has_moved() const {
+  const auto is_changed = [](const auto& of) { return of.is_worse() || of.is_better(); };
+  return (instructions && instructions->exact && is_changed(*instructions->exact)) ||
+         std::ranges::any_of(kinds, is_changed);
+}
+
+bool agree(const InstructionSample& base, const InstructionSample& head) {
+  return base.per_iteration == head.per_iteration && base.kinds == head.kinds;
+}
+
+std::vector<KindVerdict> judge_kinds(const InstructionSample& base, const InstructionSample& head,
+                                     const std::vector<std::string>& acknowledged) {
+  std::vector<KindVerdict> kinds;
+  for (const auto& [kind, counts] : base.kinds) {
+    const auto of_head = head.kinds.find(kind);
+    if (of_head == head.kinds.end()) continue;
+    kinds.push_back(judge_kind(kind, enough(counts, of_head->second),
+                               enough(of_head->second, counts), has(acknowledged, kind)));
+  }
+  return kinds;
+}
+
+Counted judge_counted(const model::PairedTrial& trial, const std::string& benchmark) {
+  const InstructionSample* base = nullptr;
+  const InstructionSample* head = nullptr;
+  for (const InstructionSample& sample : trial.instructions) {
+    if (sample.benchmark != benchmark) continue;
+    (sample.side == model::Side::base ? base : head) = &sample;
+  }
+  Counted result;
+  const bool is_asked = trial.setup.counts_instructions;
+  const bool is_tried = trial.setup.counts_first && (base != nullptr || head != nullptr);
+  if (!is_asked && !is_tried) return result;
+  result.reason = why_unavailable(base);
+  if (result.reason.empty()) result.reason = why_unavailable(head);
+  if (result.reason.empty()) result.reason = why_not(base, head);
+  if (result.reason.empty()) result.reason = why_not(head, base);
+  if (result.reason.empty() && !is_asked) {
+    result.reason = why_inexact(*base);
+    if (result.reason.empty()) result.reason = why_inexact(*head);
+  }
+  if (!result.reason.empty()) {
+    if (is_asked) result.instructions.emplace().reason = result.reason;
+    return result;
+  }
+  result.instructions = judge_instructions(enough(base->per_iteration, head->per_iteration),
+                                           enough(head->per_iteration, base->per_iteration));
+  InstructionsVerdict& instructions = *result.instructions;
+  instructions.only_shown = !is_asked;
+  if (instructions.verdict == Verdict::fail) {
+    instructions.acknowledged = is_asked && has(trial.setup.acknowledged, model::kInstructions);
+    if (instructions.acknowledged || !is_asked) instructions.verdict = Verdict::pass;
+  }
+  result.kinds = judge_kinds(*base, *head, trial.setup.acknowledged);
+  if (!is_asked) std::erase_if(result.kinds, [](const KindVerdict& kind) { return !kind.repeats; });
+  return result;
+}
+
+}  // namespace taskbench::reports::verdict
