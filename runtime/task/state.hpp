@@ -210,8 +210,9 @@ class State {
   /// drop_join() for a task that no other thread can reach through a queue. False: handles or
   /// wakers of it exist, or it has begun; drop_join() has to be called.
   [[nodiscard]] bool drop_join_unshared() noexcept {
-    // relaxed: no other thread can reach the task; whatever hands it on will publish it
-    if (word_.load(base::relaxed) != (kActive | kJoinInterest)) return false;
+    // acquire: pairs with the release of whoever dropped the last reference: the store below ends
+    // its release sequence, and whoever frees the memory would not be ordered after it
+    if (word_.load(base::acquire) != (kActive | kJoinInterest)) return false;
     word_.store(kActive, base::relaxed);  // relaxed: no other thread can reach the task
     return true;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/park/parker.hpp"
+#include "runtime/task/context.hpp"
 #include "runtime/task/poll_fn.hpp"
 #include "runtime/task/waker.hpp"
 #include "tests/model/on_a_thread.hpp"
@@ -155,6 +156,109 @@ TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task
         other.join();
       },
       kNoWeakFailures);
+}
+
+/// A thread that has one task next in line, as a worker has: what it drops and runs there.
+class NextInLine {
+ public:
+  explicit NextInLine(Task<Boxed> task)
+      : header_(std::move(task).release_for_spawn(&thread_)), handle_(header_) {
+    task::thread_context().next = header_;
+  }
+  [[nodiscard]] JoinHandle<Boxed>& handle() { return handle_; }
+  void run() { thread_.run(std::exchange(task::thread_context().next, nullptr)); }
+  /// Polls it, as if it were not in line; it is once this thread has woken it.
+  void poll() { mc::require(!thread_.poll(header_), "it waits"); }
+
+ private:
+  const task::EnterContext enter_{nullptr, nullptr};
+  OnAThread thread_;
+  task::Header* const header_;
+  JoinHandle<Boxed> handle_;
+};
+
+// The handle of a task that is next in line is dropped without a read-modify-write, unless somebody
+// else has something of the task: an abort handle may do anything at any moment.
+TEST(UnsharedModel, an_abort_handle_of_a_task_whose_handle_is_dropped_while_it_is_next_in_line) {
+  holds(
+      [] {
+        NextInLine next(seven());
+        const int use = mc::choose(4);
+        base::Thread other([use, abort = next.handle().abort_handle()] {
+          if (use == 0) abort.abort();
+          if (use == 1) static_cast<void>(abort.is_finished());
+          if (use == 2) AbortHandle(abort).abort();
+        });
+        next.handle().detach();
+        next.run();
+        other.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
+TEST(UnsharedModel, an_abort_handle_outlives_the_task_whose_handle_was_dropped_while_it_was_next) {
+  holds([] {
+    std::optional<AbortHandle> abort;
+    {
+      NextInLine next(seven());
+      const int order = mc::choose(3);
+      if (order == 0) {
+        abort = next.handle().abort_handle();
+      } else if (order == 1) {
+        const AbortHandle first = next.handle().abort_handle();
+        abort = first;
+      } else {
+        AbortHandle(next.handle().abort_handle()).abort();
+      }
+      next.handle().detach();
+      next.run();
+    }
+    if (abort) {
+      abort->abort();
+      mc::require(abort->is_finished(), "it has run");
+    }
+  });
+}
+
+TEST(UnsharedModel, a_task_that_was_aborted_does_not_run_though_its_handle_is_dropped) {
+  holds([] {
+    int runs = 0;
+    NextInLine next([](int& count) -> Task<Boxed> {
+      ++count;
+      co_return Boxed(7);
+    }(runs));
+    next.handle().abort();
+    next.handle().detach();
+    next.run();
+    mc::require(runs == 0, "it was cancelled");
+  });
+}
+
+/// Finishes in its second poll; in the first it leaves a waker.
+Task<Boxed> waits_once(std::optional<Waker>& waker) {
+  co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+    if (waker) return 2;
+    waker = context.waker();
+    return {};
+  });
+  co_return Boxed(7);
+}
+
+// Whoever has a waker may use it, and let go of the task, at any moment.
+TEST(UnsharedModel, the_handle_of_a_task_is_dropped_that_was_woken_and_is_next_in_line) {
+  holds([] {
+    std::optional<Waker> waker;
+    NextInLine next(waits_once(waker));
+    next.poll();
+    waker->wake_by_ref();
+    base::Thread other([use = mc::choose(3), own = std::move(*waker)]() mutable {
+      if (use == 0) own.wake_by_ref();
+      if (use == 1) std::move(own).wake();
+    });
+    next.handle().detach();
+    next.run();
+    other.join();
+  });
 }
 
 TEST(AbortModel, an_abort_comes_before_the_end_or_after_it) {
