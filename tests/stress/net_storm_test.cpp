@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/net/tcp.hpp"
 #include "runtime/net/unix.hpp"
 #include "runtime/time/sleep.hpp"
@@ -185,6 +186,98 @@ TEST(Storm, of_connections_that_end_in_a_shutdown) {
     EXPECT_LE(all.account.ended.load(), all.account.begun.load());
     EXPECT_EQ(rt::testing::open_descriptors(), before);
   });
+}
+
+/// Sends every byte back, one at a time, until the end of the stream.
+template <class Stream>
+Task<> send_back_one_by_one(Stream stream, std::uint64_t choices) {
+  Random random(choices);
+  std::string bytes(8, 'x');
+  for (std::size_t got = 0; (got = co_await stream.read(bytes)) != 0;) {
+    for (std::size_t i = 0; i < got; ++i) {
+      if (one_in(random, 4)) co_await yield_now();
+      co_await stream.write_all({bytes.data(), 1});
+    }
+  }
+}
+
+/// Reads `size` bytes, in one of the ways in which a task can wait for them.
+template <class Stream>
+Task<> read_in_some_way(Stream& stream, std::string& bytes, std::size_t size, Random& random) {
+  if (one_in(random, 3)) co_return co_await stream.read_exact({bytes.data(), size});
+  while (size > 0) {
+    switch (below(random, 8)) {
+      case 0:
+        co_await stream.readable();
+        break;
+      case 1:
+        co_await stream.peek(bytes);
+        break;
+      case 2: {
+        const auto got =
+            co_await time::timeout(std::chrono::microseconds(1), stream.read({bytes.data(), size}));
+        size -= got.value_or(0);
+        break;
+      }
+      default:
+        size -= co_await stream.read({bytes.data(), size});
+        break;
+    }
+  }
+}
+
+template <class Stream>
+Task<> make_round_trips(Stream stream, int count, std::uint64_t choices) {
+  Random random(choices);
+  std::string bytes(4, 'x');
+  for (int i = 0; i < count; ++i) {
+    const std::size_t size = 1 + below(random, bytes.size());
+    co_await stream.write_all({bytes.data(), size});
+    co_await read_in_some_way(stream, bytes, size, random);
+  }
+}
+
+/// Round trips over as many connections at once as there may be.
+Task<> make_all_round_trips(int count, std::uint64_t choices) {
+  Random random(choices);
+  const int connections = static_cast<int>(1 + below(random, 4));
+  std::vector<JoinHandle<void>> handles;
+  const auto connect = [&](auto near, auto far) {
+    handles.push_back(spawn(send_back_one_by_one(std::move(far), random())));
+    handles.push_back(spawn(make_round_trips(std::move(near), count / connections, random())));
+  };
+  for (int i = 0; i < connections; ++i) {
+    if (one_in(random, 2)) {
+      auto ends = co_await rt::testing::connected();
+      ends.client.set_no_delay(true);
+      ends.server.set_no_delay(true);
+      connect(std::move(ends.client), std::move(ends.server));
+    } else {
+      auto ends = net::UnixStream::pair();
+      connect(std::move(ends.first), std::move(ends.second));
+    }
+  }
+  for (JoinHandle<void>& each : handles) co_await each;
+}
+
+// A readiness that is lost is a task that waits for ever.
+TEST(Storm, of_round_trips_with_a_peer_that_sends_one_byte_at_a_time) {
+#if defined(TASKBENCH_ASAN) || defined(TASKBENCH_TSAN)
+  constexpr int kLeast = 10'000;
+#else
+  constexpr int kLeast = 100'000;
+#endif
+  constexpr int kTrips = 5'000;
+  storm(
+      [](Random& random) {
+        Runtime runtime = any_runtime(random, any_scheduler(random));
+        const bool in_time = runtime.block_on([](std::uint64_t choices) -> Task<bool> {
+          const auto limit = std::chrono::seconds(30);
+          co_return co_await time::timeout(limit, make_all_round_trips(kTrips, choices));
+        }(random()));
+        EXPECT_TRUE(in_time) << "a round trip does not end";
+      },
+      kLeast / kTrips);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ namespace taskbench::rt::stress {
 using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
-inline constexpr int kStorms = 12;
+inline constexpr int kStorms = 13;
 
 inline std::optional<std::uint64_t> environment_number(const char* name) {
   const char* const text = std::getenv(name);
@@ -111,9 +111,10 @@ inline Runtime any_runtime(Random& random, std::string_view scheduler) {
   return any_builder(random, scheduler).build();
 }
 
-/// Repeats rounds until the time is up. A failure names the round's seed.
+/// Repeats rounds until the time is up and at least `least` of them are done. A failure names the
+/// round's seed.
 template <class Round>
-void storm(Round round) {
+void storm(Round round, std::uint64_t least = 1) {
   std::printf("TASKBENCH_STRESS_SEED=%llu\n", static_cast<unsigned long long>(seed()));
   std::fflush(stdout);
   const Clock::time_point end = Clock::now() + time_for_a_storm();
@@ -123,7 +124,7 @@ void storm(Round round) {
     Random random(seed() + number * 0x9e3779b97f4a7c15U);
     round(random);
     ++number;
-  } while (Clock::now() < end && !::testing::Test::HasFailure());
+  } while ((Clock::now() < end || number < least) && !::testing::Test::HasFailure());
   std::printf("%llu rounds\n", static_cast<unsigned long long>(number));
 }
 
