@@ -1,13 +1,12 @@
 #include "runtime/driver/registration.hpp"
 
-#include <sys/epoll.h>
-
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/base/socket_calls.hpp"
 #include "runtime/driver/driver.hpp"
 
 namespace taskbench::rt::driver {
@@ -27,7 +26,8 @@ void Registration::retire() noexcept {
   TASKBENCH_ASSERT(!reading_.is_awaited() && !writing_.is_awaited(),
                    "a socket or descriptor must outlive the operations on it");
   // Not left to close(): the descriptor of a forked child may keep the same file open, and watched.
-  epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr);
+  static_cast<void>(
+      base::system::epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr));
   const base::Ref<Driver> driver = std::move(driver_);  // in which *this lies
   driver->registrations().remove(*this);
 }
@@ -47,7 +47,7 @@ Registration& Registrations::add(Driver& driver, int descriptor) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
   event.data.ptr = made;
-  if (epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+  if (base::system::epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
     const int error = errno;
     std::string what = "watch descriptor " + std::to_string(descriptor);
     if (error == EPERM) what += ", which is of a kind that is always ready";

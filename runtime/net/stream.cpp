@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/base/socket_calls.hpp"
+
 namespace taskbench::rt::net {
 namespace {
 
@@ -55,8 +57,8 @@ detail::Returned transfer(Direction direction, const Stream& stream, void* data,
                           int receive_flags) {
   const int descriptor = stream.descriptor();
   return detail::call_system([&] {
-    return direction == Direction::read ? ::recv(descriptor, data, size, receive_flags)
-                                        : ::send(descriptor, data, size, MSG_NOSIGNAL);
+    return direction == Direction::read ? base::system::recv(descriptor, data, size, receive_flags)
+                                        : base::system::send(descriptor, data, size, MSG_NOSIGNAL);
   });
 }
 
@@ -66,8 +68,8 @@ detail::Returned transfer(Direction direction, const Stream& stream, Buffers buf
   message.msg_iovlen = buffers.size();
   const int descriptor = stream.descriptor();
   return detail::call_system([&] {
-    return direction == Direction::read ? ::recvmsg(descriptor, &message, 0)
-                                        : ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+    return direction == Direction::read ? base::system::recvmsg(descriptor, &message, 0)
+                                        : base::system::sendmsg(descriptor, &message, MSG_NOSIGNAL);
   });
 }
 

@@ -1,6 +1,9 @@
 // The threads for calls that block: they fall idle, are used again, end, and are waited for.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <system_error>
+
 #include "runtime/blocking/pool.hpp"
 #include "runtime/blocking/spawn_blocking.hpp"
 #include "runtime/driver/driver.hpp"
@@ -12,8 +15,9 @@ namespace {
 /// A runtime that is nothing but its threads for calls that block.
 class Owner final : public task::Spawner {
  public:
-  explicit Owner(std::uint32_t max_threads)
-      : pool(*this, {.max_threads = max_threads, .idle_timeout = {}, .thread_name = ""}) {}
+  explicit Owner(std::uint32_t max_threads, std::chrono::nanoseconds idle_timeout = {})
+      : pool(*this, {.max_threads = max_threads, .idle_timeout = idle_timeout, .thread_name = ""}) {
+  }
 
   void schedule(task::Header*) noexcept override {}
   void spawn(task::Header*) noexcept override {}
@@ -74,16 +78,220 @@ TEST(BlockingPoolModel, a_call_against_the_shutdown_is_run_or_cancelled) {
 TEST(BlockingPoolModel, threads_that_were_left_alone_end_the_runtime) {
   holds(
       [] {
-        park::Parker parker;
+        park::Parker parkers[2];
         {
-          const base::Ref<Owner> owner(new Owner(1));
-          blocking::spawn_on(*owner, [&parker] { parker.unpark(); }).detach();
-          parker.park();
+          const base::Ref<Owner> owner(new Owner(2));
+          for (park::Parker& parker : parkers) {
+            blocking::spawn_on(*owner, [&parker] { parker.unpark(); }).detach();
+          }
+          for (park::Parker& parker : parkers) parker.park();
           owner->pool.close();
           if (!owner->pool.join(base::Clock::time_point::min())) owner->pool.detach();
         }
       },
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
+/// Calls that run at the same time, of which no more than `most` may.
+class AtOnce {
+ public:
+  explicit AtOnce(int most) : most_(most) {}
+  void run() {
+    // relaxed: only counted
+    const int now = running_.fetch_add(1, base::relaxed) + 1;
+    mc::require(now <= most_, "no more threads than are allowed");
+    peak_ = now > peak_ ? now : peak_;
+    base::yield_thread();
+    running_.fetch_sub(1, base::relaxed);  // relaxed: only counted
+    ++done_;
+  }
+  [[nodiscard]] int peak() const { return peak_; }
+  [[nodiscard]] int done() const { return done_; }
+
+ private:
+  const int most_;
+  base::Atomic<int> running_{0};
+  int peak_ = 0;
+  int done_ = 0;
+};
+
+// Calls that would have to wait for each other if there were one thread less.
+TEST(BlockingPoolModel, as_many_calls_run_at_once_as_there_may_be_threads) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(2));
+        park::Parker first;
+        park::Parker second;
+        blocking::spawn_on(*owner, [&] { first.park(); }).detach();
+        blocking::spawn_on(*owner, [&] {
+          first.unpark();
+          second.unpark();
+        }).detach();
+        second.park();
+        end(*owner);
+        mc::require(owner->pool.counters().calls == 2, "both were counted");
+        mc::require(owner->pool.counters().peak_threads == 2, "both threads");
+        mc::require(owner->pool.counters().threads == 0, "all have ended");
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(BlockingPoolModel, no_more_calls_run_at_once_than_there_may_be_threads) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(2));
+        AtOnce calls(2);
+        park::Parker done;
+        for (int i = 0; i < 3; ++i) {
+          blocking::spawn_on(*owner, [&] {
+            calls.run();
+            if (calls.done() == 3) done.unpark();
+          }).detach();
+        }
+        done.park();
+        end(*owner);
+        mc::sometimes("one at a time", calls.peak() == 1);
+        mc::sometimes("two at a time", calls.peak() == 2);
+        mc::require(owner->pool.counters().peak_threads <= 2, "no more threads");
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
+// An idle thread is called by a token alone, and waits for no time-out.
+TEST(BlockingPoolModel, a_thread_that_is_idle_is_woken_for_the_next_call) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(2, std::chrono::nanoseconds::max()));
+        park::Parker parker;
+        int runs = 0;
+        for (int i = 0; i < 2; ++i) {
+          blocking::spawn_on(*owner, [&] {
+            ++runs;
+            parker.unpark();
+          }).detach();
+          parker.park();
+        }
+        end(*owner);
+        mc::require(runs == 2, "each once");
+        mc::sometimes("by the same thread", owner->pool.counters().peak_threads == 1);
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+// Two threads fall idle; two calls wake both, not the same one twice.
+TEST(BlockingPoolModel, of_two_idle_threads_each_gets_a_call) {
+  holds(
+      [] {
+        park::Parker parkers[4];
+        const base::Ref<Owner> owner(new Owner(2, std::chrono::nanoseconds::max()));
+        for (int i = 0; i < 2; ++i) {
+          park::Parker& first = parkers[2 * i];
+          park::Parker& second = parkers[2 * i + 1];
+          blocking::spawn_on(*owner, [&] { first.park(); }).detach();
+          blocking::spawn_on(*owner, [&] {
+            first.unpark();
+            second.unpark();
+          }).detach();
+          second.park();
+        }
+        end(*owner);
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
+// The first call begins; the system gives no thread for the second, which waits its turn.
+TEST(BlockingPoolModel, calls_wait_their_turn_if_the_system_gives_one_thread) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(2, std::chrono::nanoseconds::max()));
+        park::Parker done;
+        int runs = 0;
+        for (int i = 0; i < 2; ++i) {
+          blocking::spawn_on(*owner, [&] {
+            if (++runs == 2) done.unpark();
+          }).detach();
+        }
+        done.park();
+        end(*owner);
+      },
+      {.preemptions = 2, .weak_failures = 0, .threads = 2});
+}
+
+TEST(BlockingPoolModel, a_call_for_which_the_system_gives_no_thread_is_cancelled) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(2));
+        bool refused = false;
+        try {
+          blocking::spawn_on(*owner, [] { mc::require(false, "it has no thread"); }).detach();
+        } catch (const std::system_error&) {
+          refused = true;
+        }
+        mc::require(refused, "said so");
+        end(*owner);
+        mc::require(owner->pool.counters().calls == 0, "not counted");
+      },
+      {.weak_failures = 0, .threads = 1});
+}
+
+/// A call that runs until it is let, and one behind it that must not begin.
+struct RunningAndWaiting {
+  const base::Ref<Owner> owner{new Owner(1)};
+  park::Parker begun;
+  park::Parker may_end;
+  const JoinHandle<void> running = blocking::spawn_on(*owner, [this] {
+    begun.unpark();
+    may_end.park();
+  });
+  const JoinHandle<void> waiting =
+      blocking::spawn_on(*owner, [] { mc::require(false, "it has not begun"); });
+};
+
+TEST(BlockingPoolModel, what_has_not_begun_is_cancelled_by_the_close) {
+  holds(
+      [] {
+        RunningAndWaiting calls;
+        calls.begun.park();
+        calls.owner->pool.close();
+        mc::require(calls.waiting.is_finished(), "cancelled");
+        mc::require(!calls.running.is_finished(), "which runs to its end");
+        calls.may_end.unpark();
+        end(*calls.owner);
+        mc::require(calls.running.is_finished(), "it did");
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(BlockingPoolModel, who_waits_for_the_end_waits_for_another_thread_that_cancels) {
+  holds(
+      [] {
+        RunningAndWaiting calls;
+        calls.begun.park();
+        base::Thread other([&] { calls.owner->pool.close(); });
+        calls.owner->pool.close();
+        calls.may_end.unpark();
+        end(*calls.owner);
+        mc::require(calls.waiting.is_finished(), "cancelled");
+        other.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+// Which cannot wait for itself.
+TEST(BlockingPoolModel, a_call_that_ends_its_own_pool_is_told_that_it_cannot_wait) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1));
+        park::Parker parker;
+        blocking::spawn_on(*owner, [&] {
+          owner->pool.close();
+          mc::require(!owner->pool.join(base::Clock::time_point::max()), "it runs itself");
+          parker.unpark();
+        }).detach();
+        parker.park();
+        end(*owner);
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 }  // namespace

@@ -439,6 +439,25 @@ TEST(Waiting, a_timeout_races_a_notification) {
       options);
 }
 
+// Else a thread that looks again and again would go on for ever, and no other ever.
+TEST(Waiting, a_thread_that_looks_again_and_again_lets_others_go_on) {
+  Options options;
+  options.timeouts = true;
+  options.early = 2;
+  holds(
+      [] {
+        Atomic<std::uint32_t> flag{0};
+        Atomic<std::uint32_t> word{0};
+        Thread other([&] { flag.store(1, release); });
+        int looks = 0;
+        for (; flag.load(acquire) == 0; ++looks) (void)futex_wait(&word, 0, 0, true);
+        sometimes("at once", looks == 0);
+        sometimes("in the end", looks == 2);
+        other.join();
+      },
+      options);
+}
+
 TEST(Threads, are_refused_where_the_system_gives_no_more) {
   Options options;
   options.threads = 2;

@@ -21,6 +21,12 @@ FORK_DEQUE = "runtime/queue/fork_deque.hpp"
 FORK = "runtime/task/fork.hpp"
 FORK_SOURCE = "runtime/task/fork.cpp"
 STRAND = "runtime/task/strand.hpp"
+POOL = "runtime/scheduler/work_stealing/pool.cpp"
+BLOCKING = "runtime/blocking/pool.cpp"
+IO = "runtime/net/io.hpp"
+STREAM = "runtime/net/stream.cpp"
+DRIVER = "runtime/driver/driver.cpp"
+GO = "runtime/scheduler/go/go.cpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -175,8 +181,7 @@ NAMED = (
      "watched_.store(false, base::relaxed);\n"
      "    // seq_cst: the watcher's half of the story at the top\n    base::full_fence();",
      "watched_.store(false, base::relaxed);"),
-    ("who stands by does not look whether a section is unwatched",
-     "runtime/scheduler/work_stealing/pool.cpp",
+    ("who stands by does not look whether a section is unwatched", POOL,
      "std::exchange(called_, false) || is_watcher_wanted()", "std::exchange(called_, false)"),
     ("a task is cancelled under the injector's lock", INJECTOR,
      "for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);",
@@ -266,8 +271,71 @@ NAMED = (
      "      if (false) {\n        // Some"),
     ("the poll goes on with a task that was handed over", HARNESS,
      "    if (ended == Disposition::handed_over) return Polled::idle;\n", ""),
-    ("who falls asleep beside somebody inside does not watch", "runtime/driver/driver.cpp",
+    ("who falls asleep beside somebody inside does not watch", DRIVER,
      "!(reserve && held_.load(base::relaxed))", "!held_.load(base::relaxed)"),
+    ("a thread that stands by is called without a token", POOL,
+     "    standing_by_.back()->parker.unpark();\n    standing_by_.pop_back();",
+     "    standing_by_.pop_back();"),
+    ("a thread too many stands by", POOL,
+     "thread_count_ - worker_count() < options()", "thread_count_ - worker_count() <= options()"),
+    ("threads that stand by share a number", POOL, "      ++next_index_;\n", ""),
+    ("who takes over a worker leaves the others unwatched", POOL,
+     "      watch_.leave();\n      if (is_watcher_wanted()) call_watcher();\n",
+     "      watch_.leave();\n"),
+    ("a thread that comes back resigns while its worker is taken over", POOL,
+     "  const base::LockGuard lock(mutex_);\n  own.resign();", "  own.resign();"),
+    ("the shutdown forgets those that stand by", POOL,
+     "  for (StandIn* each : standing_by_) each->parker.unpark();\n", ""),
+    ("a worker that was left keeps what it has queued", POOL, "    retire(*own);\n", ""),
+    ("what a thread that comes back has queued wakes nobody", WORKER_SET,
+     "  if (any) notify_from_outside();\n", ""),
+    ("a worker is taken over without its queue", WORKER,
+     "  while (other.queue.pop_front(task)) push(task);\n", "  (void)task;\n"),
+    ("what is next in line stays there while the thread blocks", WORKER,
+     "  if (task::Header* const next = std::exchange(context_->next, nullptr)) {\n"
+     "    push(next);\n    set_.notify_from(*this);\n  }\n", ""),
+    ("a Worker that is used again leaves at once", WORKER,
+     "  leaves_.store(false, base::relaxed);  // relaxed: read by the thread that will run this "
+     "worker\n", ""),
+    ("a read is given up and still stands there", IO,
+     "    if (waiter_.task() != nullptr) withdraw();\n  }", "  }"),
+    ("a call that finds nothing sleeps over an event", IO,
+     "          if (state != State::closed) continue;\n",
+     "          if (state != State::closed) return false;\n"),
+    ("what a call has left is not given back", IO,
+     "        case Attempt::done:\n          ready.give_back(state);\n",
+     "        case Attempt::done:\n"),
+    ("the end of a stream is not given back", IO,
+     "          if (state == State::lasting) ready.give_back(state);\n", ""),
+    ("a full read counts as a short one", STREAM,
+     "static_cast<std::size_t>(returned.value) < asked;",
+     "static_cast<std::size_t>(returned.value) <= asked;"),
+    ("a handle is dropped as unshared whatever the state word says", STATE,
+     "    if (word_.load(base::acquire) != (kActive | kJoinInterest)) return false;\n", ""),
+    ("a thread too many runs blocking calls", BLOCKING,
+     "threads_.size() < settings_.max_threads", "threads_.size() <= settings_.max_threads"),
+    ("a thread that was called stays among the idle ones", BLOCKING,
+     "        idle_.pop_back();\n", ""),
+    ("who leaves the driver appoints no watcher", DRIVER,
+     "    held_.store(false, base::relaxed);  // relaxed: under lock_ (D1)\n"
+     "    told = appoint_watcher();\n",
+     "    held_.store(false, base::relaxed);\n"),
+    ("a watcher that leaves appoints no other", DRIVER,
+     "    watcher_ = nullptr;\n    told = appoint_watcher();\n", "    watcher_ = nullptr;\n"),
+    ("a driver that comes into use appoints no watcher", DRIVER,
+     "except under lock_\n    told = appoint_watcher();\n", "except under lock_\n"),
+    ("a machine that comes back is passed over", GO,
+     "    machine = take_returning();\n    if (machine == nullptr && !closed())",
+     "    if (!closed())"),
+    ("of two machines that come back the second is forgotten", GO,
+     "  if (returning_.empty()) returns_.store(false, base::relaxed);\n",
+     "  returns_.store(false, base::relaxed);\n"),
+    ("the monitor may sleep while a machine holds a processor", GO,
+     "  if (idle.all_asleep() && !closed()) return true;", "  if (!closed()) return true;"),
+    ("the last thread but one drains", THREADS, "last = running_ == 1;", "last = running_ <= 2;"),
+    ("a task that is refused is not destroyed", WORKER_SET,
+     "    Policy::cancel(task);\n  }\n}\n\nvoid WorkerSet::adopt",
+     "  }\n}\n\nvoid WorkerSet::adopt"),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
@@ -291,6 +359,10 @@ EQUIVALENT = {
     "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
     "fork_deque.hpp, push_backwards: acquire to relaxed": "needed against load buffering alone",
     "fork_deque.hpp, steal: release to relaxed": "needed against load buffering alone",
+    "worker_set.hpp, closed: acquire to relaxed": "leaves() acquires the same",
+    "worker_set.cpp, close: release to relaxed": "leave() releases the same",
+    "worker.hpp, leave: release to relaxed": "closed() is asked, or the mutex taken, next",
+    "worker.hpp, leaves: acquire to relaxed": "closed() is asked, or the mutex taken, next",
     "go.hpp, closed: acquire to relaxed": "a fence or a token acquires it before the drain",
     "go.cpp, add_returning: `returning_.push_back(&machine);` after what follows":
         "both under the mutex, which whoever sees the second takes",

@@ -1,13 +1,20 @@
-// The word that says whether a descriptor is ready: between the task that reads and the driver.
+// The operations of sockets (net/io.hpp), and the word that says whether a descriptor is ready:
+// between the task that reads and the driver.
 #include "runtime/driver/readiness.hpp"
 
 #include <gtest/gtest.h>
 
-#include <coroutine>
+#include <sys/epoll.h>
+
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
+#include "runtime/driver/driver.hpp"
+#include "runtime/driver/registration.hpp"
+#include "runtime/net/async_fd.hpp"
+#include "runtime/net/io.hpp"
 #include "runtime/task/join.hpp"
-#include "runtime/task/leaf.hpp"
 #include "runtime/task/select.hpp"
 #include "runtime/task/yield.hpp"
 #include "tests/model/on_a_thread.hpp"
@@ -16,27 +23,28 @@
 namespace taskbench::rt::model {
 namespace {
 
-using driver::Readiness;
-using State = Readiness::State;
+using net::detail::Attempt;
 
 /// What the kernel keeps of a stream; what orders it is the readiness alone.
 struct Stream {
   base::Atomic<int> bytes{0};
   base::Atomic<bool> ended{false};
-  Readiness readiness;
+  driver::Registration watched;
+
+  [[nodiscard]] driver::Registration& registration() noexcept { return watched; }
 
   void send(int count) {
     bytes.fetch_add(count, base::relaxed);
-    readiness.set(State::yes);
+    watched.on_events(EPOLLIN);
   }
   void send_and_end(int count) {
     bytes.fetch_add(count, base::relaxed);
     ended.store(true, base::release);  // as the kernel, under its own lock
-    readiness.set(State::lasting);
+    watched.on_events(EPOLLIN | EPOLLRDHUP);
   }
   /// Ends the driver.
   void close() {
-    task::Header* const waiter = readiness.close();
+    task::Header* const waiter = watched.reading().close();
     if (waiter != nullptr) task::wake(waiter);
   }
   /// Returns -1 if nothing is there now, and 0 if nothing will be.
@@ -49,66 +57,36 @@ struct Stream {
   }
 };
 
-constexpr int kRefused = -2;
-
-/// Reads once, as the awaiters of rt::net do.
-class Read : private task::Leaf {
- public:
-  Read(Stream& stream, int most) : Leaf(&Read::poll_read), stream_(stream), most_(most) {}
-  ~Read() {
-    if (waiter_ != nullptr) stream_.readiness.withdraw(waiter_);
+/// A system call that reads once.
+struct Receive : net::detail::Call<Stream, net::Direction::read> {
+  explicit Receive(int most_) : most(most_) {}
+  Attempt attempt(Stream& stream, bool) {
+    got = stream.receive(most);
+    if (got < 0) return Attempt::again;
+    return got == most ? Attempt::done : Attempt::exhausted;
   }
+  [[nodiscard]] int take(const Stream&) const { return got; }
 
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
-  }
-  int await_resume() const noexcept { return got_; }
-
- private:
-  static bool poll_read(task::Leaf* leaf, task::Header* task) {
-    auto& self = *static_cast<Read*>(leaf);
-    Readiness& readiness = self.stream_.readiness;
-    for (;;) {
-      const State state = readiness.take(self.waiter_);
-      if (state == State::occupied) return self.refuse();
-      if (state == State::no) {
-        if (self.waiter_ != nullptr) return false;
-        const auto wait = readiness.wait(task);
-        if (wait == Readiness::Wait::refused) return self.refuse();
-        if (wait == Readiness::Wait::ready) continue;
-        self.waiter_ = task;
-        return false;
-      }
-      self.waiter_ = nullptr;
-      self.got_ = self.stream_.receive(self.most_);
-      if (self.got_ < 0 && state == State::closed) return true;
-      if (self.got_ < 0) continue;
-      if (self.got_ == self.most_ || state == State::lasting) readiness.give_back(state);
-      return true;
-    }
-  }
-
-  bool refuse() {
-    mc::require(waiter_ == nullptr, "who waits is not refused");
-    got_ = kRefused;
-    return true;
-  }
-
-  Stream& stream_;
-  int most_;
-  int got_ = 0;
-  task::Header* waiter_ = nullptr;
+  int most;
+  int got = 0;
 };
 
-/// Returns -1 if the driver has ended.
-Task<int> reads_once(Stream& stream, int most = 2) { co_return co_await Read(stream, most); }
+constexpr int kRefused = -2;
+constexpr int kEnded = -3;
+
+/// Returns how many bytes it read, or why it was refused.
+Task<int> read_once(Stream& stream, int most) {
+  try {
+    co_return co_await net::detail::Operation<Receive>(stream, Receive(most));
+  } catch (const std::logic_error& refusal) {
+    co_return std::string_view(refusal.what()).find("another") == 0 ? kRefused : kEnded;
+  }
+}
 
 Task<int> reads(Stream& stream, int count, int most) {
   int sum = 0;
   while (sum < count) {
-    const int got = co_await Read(stream, most);
+    const int got = co_await read_once(stream, most);
     mc::require(got != kRefused, "nobody else reads");
     sum += got;
   }
@@ -118,7 +96,7 @@ Task<int> reads(Stream& stream, int count, int most) {
 Task<int> reads_to_the_end(Stream& stream, int most) {
   int sum = 0;
   for (;;) {
-    const int got = co_await Read(stream, most);
+    const int got = co_await read_once(stream, most);
     if (got == 0) co_return sum;
     sum += got;
   }
@@ -208,9 +186,9 @@ TEST(ReadinessModel, a_second_read_in_another_branch_of_the_task_takes_nothing_f
     run_here([](Stream& shared) -> Task<int> {
       auto late = [](Stream& own) -> Task<int> {
         co_await yield_now();
-        co_return co_await Read(own, 1);
+        co_return co_await read_once(own, 1);
       };
-      const auto [second, first] = co_await join(late(shared), reads_once(shared, 1));
+      const auto [second, first] = co_await join(late(shared), read_once(shared, 1));
       mc::require(first == 1, "it came first");
       expect_of_the_second(second);
       co_return 0;
@@ -226,7 +204,7 @@ TEST(ReadinessModel, a_second_read_that_is_given_up_leaves_the_first_waiting) {
     run_here([](Stream& shared) -> Task<int> {
       auto late = [](Stream& own) -> Task<int> {
         co_await yield_now();
-        co_return co_await Read(own, 1);
+        co_return co_await read_once(own, 1);
       };
       auto gives_up = [&late](Stream& own) -> Task<int> {
         co_await select(late(own), [](int turns) -> Task<int> {
@@ -235,7 +213,7 @@ TEST(ReadinessModel, a_second_read_that_is_given_up_leaves_the_first_waiting) {
         }(2));
         co_return 0;
       };
-      const auto [ignored, first] = co_await join(gives_up(shared), reads_once(shared, 1));
+      const auto [ignored, first] = co_await join(gives_up(shared), read_once(shared, 1));
       mc::require(first == 1, "it came first");
       co_return ignored;
     }(stream));
@@ -248,14 +226,14 @@ TEST(ReadinessModel, a_second_read_of_another_task_takes_nothing_from_the_first)
       [] {
         Stream stream;
         OnAThread first;
-        task::Header* const header = reads_once(stream, 1).release_for_spawn(&first);
+        task::Header* const header = read_once(stream, 1).release_for_spawn(&first);
         JoinHandle<int> handle(header);
         mc::require(!first.poll(header), "it waits");
         base::Thread other([&] {
           stream.send(1);
           stream.send(1);
         });
-        base::Thread second([&] { expect_of_the_second(run_here(reads_once(stream, 1))); });
+        base::Thread second([&] { expect_of_the_second(run_here(read_once(stream, 1))); });
         first.run_once_woken(header);
         mc::require(std::move(handle).operator co_await().await_resume() == 1, "it came first");
         other.join();
@@ -264,11 +242,29 @@ TEST(ReadinessModel, a_second_read_of_another_task_takes_nothing_from_the_first)
       {.preemptions = 2, .weak_failures = 0});
 }
 
+// Both find nothing before either waits.
+TEST(ReadinessModel, of_two_tasks_that_begin_to_read_at_once_one_waits) {
+  holds(
+      [] {
+        Stream stream;
+        int got[2] = {};
+        base::Thread first([&] { got[0] = run_here(read_once(stream, 1)); });
+        base::Thread second([&] { got[1] = run_here(read_once(stream, 1)); });
+        stream.send(1);
+        stream.send(1);
+        first.join();
+        second.join();
+        mc::sometimes("refused", got[0] == kRefused || got[1] == kRefused);
+        mc::require(got[0] == 1 || got[1] == 1, "one reads");
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
 TEST(ReadinessModel, a_read_that_waits_while_the_driver_ends_fails) {
   holds([] {
     Stream stream;
     base::Thread other([&] { stream.close(); });
-    mc::require(run_here(reads_once(stream)) == -1, "there is nothing");
+    mc::require(run_here(read_once(stream, 2)) == kEnded, "there is nothing");
     other.join();
   });
 }
@@ -279,10 +275,10 @@ TEST(ReadinessModel, an_event_beside_the_end_of_the_driver_leaves_nobody_waiting
         Stream stream;
         base::Thread other([&] { stream.send(1); });
         base::Thread closer([&] { stream.close(); });
-        const int got = run_here(reads_once(stream));
+        const int got = run_here(read_once(stream, 2));
         mc::sometimes("read", got == 1);
-        mc::sometimes("told", got == -1);
-        if (got == 1) mc::require(run_here(reads_once(stream)) == -1, "told then");
+        mc::sometimes("told", got == kEnded);
+        if (got == 1) mc::require(run_here(read_once(stream, 2)) == kEnded, "told then");
         other.join();
         closer.join();
       },

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "tests/model/mc/primitives.hpp"
 
@@ -74,7 +75,7 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
   mc::futex_wake(word, where);
 }
 
-/// A poller to which nothing but wake() happens, which is seen once, as an edge is.
+/// A poller whose events come from report(), each of which is seen once, as an edge is.
 class Poller {
  public:
   struct Event {
@@ -99,11 +100,22 @@ class Poller {
       (void)futex_wait(pending_, 0, deadline, where);
     }
     pending_.exchange(0, acquire, where);
-    return 0;
+    found_ = std::exchange(ready_, {});
+    return found_.count;
   }
-  [[nodiscard]] Event event(std::size_t) const noexcept { return {nothing_, 0}; }
+  [[nodiscard]] Event event(std::size_t index) const noexcept { return found_.all[index]; }
   void wake(mc::Where where = mc::Where::current()) noexcept {
-    pending_.store(1, release, where);
+    pending_.exchange(1, release, where);
+    futex_wake_one(&pending_, where);
+  }
+  /// What carries `data` has become ready.
+  void report(void* data, std::uint32_t events, mc::Where where = mc::Where::current()) noexcept {
+    // The list is plain memory: no other thread runs between an operation and what follows it.
+    pending_.exchange(1, release, where);
+    std::size_t place = 0;
+    while (place < ready_.count && ready_.all[place].data != data) ++place;
+    if (place == ready_.count) ready_.all[ready_.count++] = {data, 0};
+    ready_.all[place].events |= events;
     futex_wake_one(&pending_, where);
   }
 
@@ -120,7 +132,12 @@ class Poller {
   Atomic<std::uint32_t> open_{0};
   Atomic<std::uint32_t> entered_{0};
   Atomic<std::uint32_t> pending_{0};
-  void* nothing_ = nullptr;
+  struct Events {
+    Event all[2] = {};
+    std::size_t count = 0;
+  };
+  Events ready_;  // to be found by the next wait()
+  Events found_;
 };
 
 }  // namespace taskbench::rt::base

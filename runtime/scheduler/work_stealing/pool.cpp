@@ -127,8 +127,8 @@ Worker* Pool::watch(StandIn& self) noexcept {
     }
     if (closed()) return nullptr;
     if (quiet) {
-      watch_.leave();
-      if (!is_watcher_wanted()) return nullptr;
+      watch_.leave();  // stand_by() looks once more
+      return nullptr;
     }
     static_cast<void>(self.parker.park_until(Clock::now() + kBlocked));
   }

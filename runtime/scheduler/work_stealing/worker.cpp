@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/scheduler/traced_poll.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 #include "runtime/task/fork.hpp"
@@ -63,7 +64,7 @@ void Worker::run() {
   context_ = &task::thread_context();
   context_->strand = &strand_;
   loop();
-  left_over_ = std::exchange(context_->next, nullptr);
+  TASKBENCH_ASSERT(context_->next == nullptr, "what is next in line is run or queued");
 }
 
 void Worker::loop() {

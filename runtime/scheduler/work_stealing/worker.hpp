@@ -76,7 +76,6 @@ class Worker {
   /// Takes everything queued here. For shutdown, when the worker's thread has left run().
   template <class Sink>
   void drain(Sink&& sink) {
-    if (left_over_ != nullptr) sink(std::exchange(left_over_, nullptr));
     task::Header* task = nullptr;
     while (queue.pop_front(task)) sink(task);
   }
@@ -142,7 +141,6 @@ class Worker {
   Clock::time_point last_find_{};           // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
-  task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
   task::Header* polling_ = nullptr;         // for the tracer
   std::uint32_t begun_ = 0;                 // the word of the lease when the blocking section began
   void* stolen_fork_ = nullptr;             // what search() has brought, if no task

@@ -38,6 +38,7 @@ struct Options {
   int weak_failures = 1;    ///< of weak compare-exchanges for no reason, likewise
   int stale = -1;           ///< most accesses that pass by the newest value; -1: any number
   bool timeouts = false;    ///< a wait may end at its deadline
+  int early = -1;           ///< most that do though another thread could go on; -1: any number
   int threads = -1;         ///< that the system gives, the body's included; then std::system_error
   bool reduction = true;    ///< false: every order of all operations, to compare with
   int steps = 20'000;       ///< operations of one execution; more are a livelock

@@ -128,7 +128,7 @@ std::string Engine::identity() const {
   out << std::quoted(o.name) << ' ' << program << ' ' << o.preemptions << ' '
       << static_cast<int>(o.search) << ' ' << o.executions << ' ' << o.seed << ' ' << o.depth << ' '
       << o.length << ' ' << o.spurious << ' ' << o.weak_failures << ' ' << o.stale << ' '
-      << o.timeouts << ' ' << o.threads << ' ' << o.reduction << ' ' << o.steps;
+      << o.timeouts << ' ' << o.early << ' ' << o.threads << ' ' << o.reduction << ' ' << o.steps;
   return std::move(out).str();
 }
 

@@ -191,7 +191,10 @@ class Thread {
     if (joinable() && is_active()) fail("a thread is destroyed that was not joined");
   }
   [[nodiscard]] bool joinable() const noexcept { return number_ != 0; }
-  void join(Where where = Where::current()) { mc::join(std::exchange(number_, 0), where); }
+  void join(Where where = Where::current()) {
+    if (!joinable() && is_active()) fail("a thread is joined that is none, or was detached");
+    mc::join(std::exchange(number_, 0), where);
+  }
   void detach() noexcept { number_ = 0; }
   static unsigned hardware_concurrency() noexcept { return 2; }
 

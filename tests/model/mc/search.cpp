@@ -115,6 +115,16 @@ bool Engine::is_enabled(int number) const {
   }
 }
 
+/// Those of `enabled` that can go on only because the time of their wait has passed.
+Threads Engine::threads_at_deadline(Threads enabled) const {
+  Threads late = 0;
+  for (Threads left = enabled; left != 0; left &= left - 1) {
+    const ThreadState& thread = threads_[first_of(left)];
+    if (thread.next.kind == Kind::sleep && !thread.woken) late |= only(first_of(left));
+  }
+  return late;
+}
+
 int Engine::next_thread() {
   Threads enabled = 0;
   bool all_finished = true;
@@ -139,6 +149,8 @@ int Engine::next_thread() {
     fail((spins ? "livelock: what is waited for is never written" : "deadlock") + who);
   }
   if (++steps_ > options_.steps) fail("livelock: the execution does not end");
+  const Threads late = threads_at_deadline(enabled);
+  if (early_ == options_.early && late != enabled) enabled &= ~late;
   int chosen = 0;
   if (depth_ < nodes_.size()) {
     const Node& node = nodes_[depth_];
@@ -151,6 +163,7 @@ int Engine::next_thread() {
   }
   const Node& node = nodes_[depth_];
   preemptions_ = node.preemptions + (node.costs(chosen) ? 1 : 0);
+  if ((late & only(chosen)) != 0 && late != enabled) ++early_;
   ++depth_;
   last_ = chosen;
   return chosen;
@@ -335,7 +348,7 @@ void Engine::begin_execution() {
   depth_ = 0;
   sleep_ = 0;
   last_ = kNoThread;
-  preemptions_ = steps_ = spurious_ = weak_failures_ = stale_ = 0;
+  preemptions_ = steps_ = spurious_ = weak_failures_ = stale_ = early_ = 0;
   writes_ = 0;
   time_ = 0;
   ended_ = pruned_ = false;

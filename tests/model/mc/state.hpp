@@ -353,6 +353,7 @@ class Engine {
   void hand_over();
   [[nodiscard]] int next_thread();
   [[nodiscard]] bool is_enabled(int thread) const;
+  [[nodiscard]] Threads threads_at_deadline(Threads enabled) const;
   int new_node(Threads enabled);
   void begin_drawing(std::uint64_t execution);
   [[nodiscard]] std::uint64_t draw();
@@ -442,6 +443,7 @@ class Engine {
   Context search_;
   int steps_ = 0;
   std::uint32_t writes_ = 0;
+  int early_ = 0;
   int spurious_ = 0;
   int weak_failures_ = 0;
   int stale_ = 0;

@@ -1,0 +1,228 @@
+// A processor of `go` is handed on by the monitor when its machine blocks, and the machine that
+// comes back gets one again: every order of machines, processors and the monitor.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "runtime/park/parker.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/task/yield.hpp"
+#include "tests/model/calls.hpp"
+#include "tests/model/runtime_check.hpp"
+
+namespace taskbench::rt::model {
+namespace {
+
+/// Waits may time out: else the monitor would never look. It does so again and again.
+mc::Options retaken(int preemptions) {
+  return {.preemptions = preemptions, .weak_failures = 0, .stale = 0, .timeouts = true, .early = 2};
+}
+
+Runtime go(unsigned processors) {
+  return Runtime::Builder{}.scheduler("go").workers(processors).build();
+}
+
+// What the task has spawned is in the queue and next in line when it blocks.
+TEST(GoHandOverModel, what_was_queued_and_what_was_next_is_run_while_the_machine_blocks) {
+  holds(
+      [] {
+        Runtime runtime = go(1);
+        const int sum = runtime.block_on([]() -> Task<int> {
+          co_return co_await spawn([]() -> Task<int> {
+            Calls both(2);
+            JoinHandle<int> one = spawn(makes_a_call(both));
+            JoinHandle<int> two = spawn(makes_a_call(both));
+            block_in_place([&] { both.await(); });
+            co_await yield_now();
+            co_return co_await one + co_await two;
+          }());
+        }());
+        mc::require(sum == 2, "both have run");
+        mc::require(runtime.stats().total().hand_offs == 1, "once");
+      },
+      retaken(1));
+}
+
+TEST(GoHandOverModel, a_section_ends_while_the_monitor_decides) {
+  holds(
+      [] {
+        Calls one(1);
+        Runtime runtime = go(1);
+        JoinHandle<int> task = runtime.spawn([](Calls& own) -> Task<int> {
+          JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
+          block_in_place([&] { own.await(); });
+          co_return co_await other;
+        }(one));
+        one.call();
+        const int got = runtime.block_on(
+            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
+        mc::require(got == 1, "it has ended");
+      },
+      retaken(1));
+}
+
+/// Two sections, of which the first ends when the second has begun, and the second when a third
+/// task has run.
+void two_sections_and_a_task(unsigned processors) {
+  Calls first(1);
+  Calls second(1);
+  Runtime runtime = go(processors);
+  JoinHandle<int> one = runtime.spawn(blocks_until(first));
+  JoinHandle<int> two = runtime.spawn(calls_and_blocks_until(first, second));
+  runtime.spawn(makes_a_call(second)).detach();
+  const int sum = runtime.block_on([](JoinHandle<int>& a, JoinHandle<int>& b) -> Task<int> {
+    co_return co_await a + co_await b;
+  }(one, two));
+  mc::require(sum == 2, "both have ended");
+}
+
+TEST(GoHandOverModel, two_machines_wait_in_sections_for_each_other_and_for_a_third_task) {
+  holds([] { two_sections_and_a_task(1); }, retaken(1));
+}
+
+TEST(GoHandOverModel, of_two_processors_both_are_retaken_from_machines_that_wait_for_each_other) {
+  holds([] { two_sections_and_a_task(2); }, retaken(0));
+}
+
+// The machine that comes back is the only one that could go on: no other is to be had.
+TEST(GoHandOverModel, a_machine_comes_back_to_a_processor_for_which_there_is_no_thread) {
+  mc::Options options = retaken(1);
+  options.threads = 3;
+  holds(
+      [] {
+        Calls one(1);
+        Runtime runtime = go(1);
+        JoinHandle<int> task = runtime.spawn([](Calls& own) -> Task<int> {
+          JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
+          block_in_place([&] { own.await(); });
+          co_return co_await other;
+        }(one));
+        one.call();
+        const int got = runtime.block_on(
+            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
+        mc::require(got == 1, "it has ended");
+      },
+      options);
+}
+
+// Both machines come back while another holds the only processor.
+TEST(GoHandOverModel, two_machines_come_back_to_one_processor) {
+  holds(
+      [] {
+        Calls ends[2]{Calls(1), Calls(1)};
+        Runtime runtime = go(1);
+        JoinHandle<int> one = runtime.spawn(blocks_until(ends[0]));
+        JoinHandle<int> two = runtime.spawn(blocks_until(ends[1]));
+        runtime
+            .spawn([](Calls* both) -> Task<int> {
+              both[0].call();
+              both[1].call();
+              co_return 1;
+            }(ends))
+            .detach();
+        const int sum = runtime.block_on([](JoinHandle<int>& a, JoinHandle<int>& b) -> Task<int> {
+          co_return co_await a + co_await b;
+        }(one, two));
+        mc::require(sum == 2, "both have ended");
+      },
+      retaken(1));
+}
+
+/// Two processors, of which one was retaken from a machine that blocks, and for which there is no
+/// thread.
+mc::Options without_a_third_machine(int preemptions) {
+  mc::Options options = retaken(preemptions);
+  options.threads = 4;
+  return options;
+}
+
+// The other machine falls asleep while somebody looks for one that could have that processor.
+TEST(GoHandOverModel, a_machine_that_falls_asleep_is_given_the_processor_without_a_thread) {
+  holds(
+      [] {
+        Calls begun(1);
+        Calls end(1);
+        Runtime runtime = go(2);
+        JoinHandle<int> blocked = runtime.spawn(calls_and_blocks_until(begun, end));
+        begun.await();
+        JoinHandle<int> other = runtime.spawn([]() -> Task<int> { co_return 1; }());
+        const int got = runtime.block_on(
+            [](JoinHandle<int>& first, JoinHandle<int>& second, Calls& ends) -> Task<int> {
+              const int done = co_await first;
+              ends.call();
+              co_return done + co_await second;
+            }(other, blocked, end));
+        mc::require(got == 2, "both have run");
+      },
+      without_a_third_machine(1));
+}
+
+// The machine comes back while somebody looks for one that could have that processor, and the other
+// is held up until it has gone on.
+TEST(GoHandOverModel, a_machine_that_comes_back_is_given_the_processor_without_a_thread) {
+  holds(
+      [] {
+        Calls begun(1);
+        Calls end(1);
+        Calls gone_on(1);
+        Calls may_end(1);
+        base::Thread ends([&] {  // before the pool may take its place
+          may_end.await();
+          end.call();
+        });
+        Runtime runtime = go(2);
+        JoinHandle<int> blocked =
+            runtime.spawn([](Calls& on, Calls& own, Calls& last) -> Task<int> {
+              block_in_place([&] {
+                on.call();
+                own.await();
+              });
+              last.call();
+              co_return 1;
+            }(begun, end, gone_on));
+        begun.await();
+        may_end.call();
+        JoinHandle<int> other = runtime.spawn([](Calls& own) -> Task<int> {
+          own.await();
+          co_return 1;
+        }(gone_on));
+        const int sum = runtime.block_on([](JoinHandle<int>& a, JoinHandle<int>& b) -> Task<int> {
+          co_return co_await a + co_await b;
+        }(other, blocked));
+        mc::require(sum == 2, "both have run");
+        ends.join();
+      },
+      [] {
+        mc::Options options = without_a_third_machine(0);
+        options.threads = 5;
+        return options;
+      }());
+}
+
+TEST(GoHandOverModel, a_pool_ends_while_a_machine_blocks_whose_processor_was_retaken) {
+  holds(
+      [] {
+        Calls begun(1);
+        Calls end(1);
+        Runtime runtime = go(1);
+        runtime
+            .spawn([](Calls& on, Calls& own) -> Task<int> {
+              for (int i = 0; i < 2; ++i) spawn([]() -> Task<int> { co_return 1; }()).detach();
+              block_in_place([&] {
+                on.call();
+                own.await();
+              });
+              co_await yield_now();
+              co_return 1;
+            }(begun, end))
+            .detach();
+        begun.await();
+        base::Thread ends([&] { end.call(); });
+        runtime.shutdown();
+        ends.join();
+      },
+      retaken(1));
+}
+
+}  // namespace
+}  // namespace taskbench::rt::model
