@@ -288,6 +288,17 @@ class SourcesListed(unittest.TestCase):
         self.assertEqual(len(self.found(cmake, "main.cpp", "commands/run.hpp", "old.cpp")), 1)
         self.assertEqual(len(self.found(cmake, "main.cpp")), 1)
 
+    def test_a_folder_with_a_list_of_its_own_is_not_listed_above(self):
+        texts = {
+            "tests/CMakeLists.txt": "add_executable(a a.cpp)\n",
+            "tests/model/CMakeLists.txt": "add_executable(b b.cpp)\n",
+        }
+        sources = ["tests/a.cpp", "tests/model/b.cpp"]
+        self.assertEqual(list(sources_listed.check([*texts, *sources], texts.get)), [])
+        sources.append("tests/model/c.cpp")
+        found = [str(each) for each in sources_listed.check([*texts, *sources], texts.get)]
+        self.assertEqual(found, ["tests/model/CMakeLists.txt:1: c.cpp is not listed"])
+
     def test_globs_are_refused(self):
         self.assertEqual(len(self.found("file(GLOB s *)\nadd_executable(a ${s})\n")), 1)
 
