@@ -255,13 +255,13 @@ TEST_P(ForkJoin, goes_as_deep_as_memory_allows) {
 TEST_P(ForkJoin, takes_no_stack_in_a_long_loop) {
   const auto loop = []() -> Fork<int> {
     int sum = 0;
-    for (int i = 0; i < 300'000; ++i) {
+    for (int i = 0; i < 100'000; ++i) {
       const auto [one, two] = co_await fork_join(value(1), value(1));
       sum += one + two;
     }
     co_return sum;
   };
-  EXPECT_EQ(run_as_task(runtime_, [&]() -> Task<int> { co_return co_await loop(); }), 600'000);
+  EXPECT_EQ(run_as_task(runtime_, [&]() -> Task<int> { co_return co_await loop(); }), 200'000);
   const auto in_a_task = []() -> Task<int> {
     int sum = 0;
     for (int i = 0; i < 100'000; ++i) sum += co_await value(1);

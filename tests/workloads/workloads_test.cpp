@@ -46,12 +46,12 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   }
 
   /// `wanted`, or a twentieth of it if tasks wait for the clock, or for the system to let others
-  /// run, or do much at each step.
+  /// run, or do much at each step; a hundredth where each wake waits for the system.
   int iterations(int wanted) const {
+    if (workload().name == "wake_under_load") return 1 + wanted / 100;
     constexpr std::string_view kLong[] = {
-        "blocking_calls", "fairness",     "wake_under_load", "timer",      "timeouts",
-        "echo",           "accept_storm", "http_hello",      "grpc_unary", "fib",
-        "skynet",         "nqueens",      "matmul"};
+        "blocking_calls", "fairness",   "timer", "timeouts", "echo",    "accept_storm",
+        "http_hello",     "grpc_unary", "fib",   "skynet",   "nqueens", "matmul"};
     const bool is_long = std::ranges::find(kLong, workload().name) != std::end(kLong);
     return is_long ? 1 + wanted / 20 : wanted;
   }
@@ -70,6 +70,7 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
       const bool is_time = name.ends_with("_us") || name.ends_with("_ms");
       current = is_time ? 1 : value;
     }
+    if (workload().name == "wake_under_load") values["wakes"] = std::min<std::uint64_t>(value, 20);
     if (workload().name == "fib") values["n"] = std::min<std::uint64_t>(value, 20);
     if (workload().name == "nqueens") values["n"] = std::min<std::uint64_t>(value, 8);
     return values;
