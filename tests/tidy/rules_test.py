@@ -189,6 +189,12 @@ class MemoryOrder(unittest.TestCase):
             self.refused(f"void f() {{ base::{fence}(); }}\n")
         self.refused("void f() { std::atomic_thread_fence(release); }\n")
 
+    def test_a_seq_cst_access_is_refused_where_the_tester_is_not_known_to_be_right_about_it(self):
+        access = "void f() {\n  // seq_cst: the story\n  n.load(seq_cst);\n}\n"
+        (found,) = self.found(access)
+        self.assertIn("only fences", found)
+        self.assertEqual(self.found(access, path="runtime/queue/inbox.hpp"), [])
+
     def test_a_comment_of_another_order_does_not_do(self):
         self.refused("void f() {\n  n.load(acquire);  // relaxed: nobody cares\n}\n")
         self.refused("void f() {\n  n.load(seq_cst);  // pairs with the store in g()\n}\n")
