@@ -39,6 +39,7 @@ class PairedJudgement {
                                             plan_.command(), plan_.journal.path.string());
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;
       if (plan_.build_only) return tell_of_build(ending);
+      if (setup().part) return tell_of_part();
       return ending == Ending::needless ? conclude_identical() : judge();
     } catch (const harness::NotComparable& failed) {
       return failed.head_is_sound ? conclude_without_base(failed.failure) : fail(failed);
@@ -55,6 +56,24 @@ class PairedJudgement {
     if (plan_.output.quiet) return ExitCode::pass;
     return printed(fmt::format("built {} {}\n", plan_.only->name,
                                harness::abbreviated(of(setup(), plan_.only->side).commit)));
+  }
+
+  /// Prints what the part has measured, and what makes a verdict of it.
+  [[nodiscard]] ExitCode tell_of_part() const {
+    if (plan_.output.quiet) return ExitCode::pass;
+    const model::TrialPart& part = *setup().part;
+    const int blocks = verdict::complete_blocks(compared_.trial);
+    std::string text = fmt::format("part {} of {}: ", part.number, part.of);
+    if (setup().identical.empty()) {
+      text += render::counted(static_cast<std::size_t>(blocks), "block");
+      if (blocks == 0) text += "; not one fits into the --budget";
+    } else {
+      text += fmt::format("nothing was measured, because {}", setup().identical);
+    }
+    return printed(fmt::format(
+        "{}, in {}\nWhen all parts are measured, this gives the verdict: taskbench {} --merge "
+        "JOURNAL...\n",
+        text, plan_.journal.path.string(), plan_.command()));
   }
 
   [[nodiscard]] ExitCode judge() const {

@@ -52,6 +52,21 @@ struct Documentation {
   }
 };
 
+/// Parses "3/8".
+harness::PartOf parse_part(std::string_view option, const Strings& given) {
+  const std::string& text = single(option, given);
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    refuse("{} '{}': give I/N, such as 3/8: the third of eight parts", option, text);
+  }
+  const auto number = [&](const std::string& digits, int most) {
+    return static_cast<int>(
+        parse_whole_number(option, digits, 1, static_cast<std::uint64_t>(most)));
+  };
+  const int of = number(text.substr(slash + 1), model::kMostBlocks);
+  return {.number = number(text.substr(0, slash), of), .of = of};
+}
+
 fs::path parse_folder(std::string_view option, const Strings& given) {
   const fs::path folder = Path{}.parse(option, given);
   std::error_code failed;
@@ -276,6 +291,15 @@ void PairedPlan::declare(Options& options) {
                   "not shown it before; within what is left of the budget, and {:g} s.",
                   harness::kMostExplaining_s));
 
+  options.group("Many machines", false);
+  options.value("--part", part, "I/N", By{parse_part},
+                "Measure each Nth block of the trial, from the Ith on, into the --journal, and "
+                "judge nothing: --merge does, once all parts are measured, anywhere. All parts "
+                "need the same options; --budget is that of each. Part 1 counts, too (--exact).");
+  for (const char* other : {"--build-only", "--explain"}) {
+    options["--part"]->excludes(options[other]);
+  }
+
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
                "Measure even identical programs, which otherwise pass without a run.");
@@ -311,6 +335,7 @@ void PairedPlan::declare(Options& options) {
       is_gate ? "Continue the trial of the journal if there is one; otherwise start afresh."
               : "Continue the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
+  options["--part"]->needs(options["--journal"]);
 }
 
 void PairedPlan::complete(const Invocation& invocation) {
@@ -330,6 +355,10 @@ void PairedPlan::complete(const Invocation& invocation) {
     refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
            cwd.string());
   }
+  if (part && part->of > setup.max_blocks) {
+    refuse("--part {}/{}: there are only {} blocks (--max-blocks)", part->number, part->of,
+           setup.max_blocks);
+  }
   repeating_options = cli::repeating_options(*this);
   if (has_revision) {
     recipe.cache = fs::absolute(recipe.cache.empty() ? default_cache() : recipe.cache);
@@ -340,7 +369,9 @@ void PairedPlan::complete(const Invocation& invocation) {
   timeout_is_given = invocation.given("--timeout");
   acknowledged_is_given = invocation.given("--acknowledge");
   if (setup.counts_instructions) setup.counts_first = false;  // all are counted
-  setup.fits_budget = !invocation.given("--repetitions") && !invocation.given("--min-time");
+  // Parts on different machines would not choose the same.
+  setup.fits_budget =
+      !invocation.given("--repetitions") && !invocation.given("--min-time") && !part;
   refuse_other_options = [this, &invocation](const model::PairedSetup& then) {
     cli::refuse_other_options(*this, invocation, then);
   };

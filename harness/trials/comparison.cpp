@@ -121,10 +121,23 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (plan_.base.given() && plan_.head.given()) {
       trial_.setup.reproduce = repeating + plan_.repeating_options;
     }
+    if (plan_.part) trial_.setup.part = this_part(*plan_.part);
     asked_ = trial_.setup;
     if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
       listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
+  }
+
+  /// The part as its journal records it.
+  [[nodiscard]] model::TrialPart this_part(const PartOf& part) const {
+    const model::Environment here = probe_environment("");
+    return {.number = part.number,
+            .of = part.of,
+            .plan = json::plan_digest(plan_.setup, plan_.workloads, part.of),
+            .machine = probe_identity(),
+            .kind = probe_machine().machine,
+            .host = here.host_name,
+            .date = here.date};
   }
 
   /// The folder that a side's program runs in, as the journal records it.
@@ -174,6 +187,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   void refuse_other() override {
     for (const Side side : kBothSides) refuse_other_program(side);
+    refuse_other_part();
     plan_.refuse_other_options(trial_.setup);
     const model::PairedSetup& then = trial_.setup;
     if (!plan_.budget_is_given && then.budget_s > 0) budget_s_ = then.budget_s;
@@ -214,7 +228,32 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
   }
 
+  /// Refuses a part that is not the journal's, and to go on with it on another machine: a block is
+  /// of one machine, and so is a part.
+  void refuse_other_part() const {
+    const auto& then = trial_.setup.part;
+    const auto text = [](const auto& part) {
+      return part ? fmt::format("part {}/{}", part->number, part->of) : std::string("no part");
+    };
+    if (plan_.part && text(then) != text(plan_.part)) {
+      refuse("--part: {} is {} of a trial, not {}; start a new trial", journal().string(),
+             text(then), text(plan_.part));
+    }
+    if (then && !trial_.end && then->machine != probe_identity()) {
+      refuse("{} was begun on another machine, {}: go on there, or start the part anew",
+             journal().string(), then->host);
+    }
+  }
+
   bool prepare(bool goes_on) override {
+    if (is_worth_measuring(goes_on)) return true;
+    if (!trial_.setup.part) return false;
+    trial_.setup.identical = why_identical_;  // for the merge: the other parts say the same
+    return true;
+  }
+
+  bool is_worth_measuring(bool goes_on) {
+    if (goes_on && !trial_.setup.identical.empty()) return false;
     if (!goes_on && !plan_.run_identical && have_equal_sources()) {
       say_what_is_unchecked();
       return false;
@@ -429,9 +468,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void measure(LineFile& journal) override {
+    const auto& part = trial_.setup.part;
+    if (!trial_.setup.identical.empty()) {
+      trial_.end = model::TrialEnd::blocks;
+      return journal.append(json::journal_line(*trial_.end));
+    }
     CountedTrial counted(*programs_, *bench_, listener_.progress, journal, trial_);
-    counted.count(budget_s_);
-    bool has_predicted = false;
+    if (!part || part->number == 1) counted.count(budget_s_);  // counts are equal everywhere
+    bool has_predicted = part.has_value();  // what the other parts bring is not known
     const auto show = [&](const TrialProgress& now) {
       if (now.blocks > 0 && !std::exchange(has_predicted, true)) {
         const std::string text = plan_.prediction(trial_, budget_s_);
@@ -444,8 +488,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       if (left >= 0.5) text += fmt::format(", at most {} left", model::duration_text(left));
       listener_.progress(text);
     };
-    run_trial(*programs_, *bench_, budget_s_, true, show, journal, trial_);
-    if (!plan_.explain || !trial_.end) return;
+    run_trial(*programs_, *bench_, budget_s_, !part, show, journal, trial_);
+    if (!plan_.explain || !trial_.end || part) return;
     counted.explain_failures(budget_s_ - verdict::spent_s(trial_));
   }
 

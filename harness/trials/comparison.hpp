@@ -18,6 +18,12 @@ struct ProgramSource {
   [[nodiscard]] bool given() const { return !command.empty() || !revision.empty(); }
 };
 
+/// Which part of a trial is measured: number I of N.
+struct PartOf {
+  int number = 0;
+  int of = 0;
+};
+
 /// What is compared, and how.
 struct ComparisonPlan {
   ProgramSource base;
@@ -33,6 +39,7 @@ struct ComparisonPlan {
   bool run_identical = false;
   bool explain = false;                   ///< count by function after a failure
   std::optional<model::Side> build_only;  ///< build this side, measure nothing
+  std::optional<PartOf> part;             ///< measure this part of the trial, without a verdict
   /// For CI: whoever reads the comment on a pull request wants to know of a mistake, too, of a
   /// benchmark that fails, and whether head is sound where base is not.
   bool is_gate = false;

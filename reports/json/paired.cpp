@@ -11,6 +11,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/json/run_fields.hpp"
 #include "reports/json/verdict_fields.hpp"
+#include "reports/model/fingerprint.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::json {
@@ -28,6 +29,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> kWords<model::Side>{"base", "head"};
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<model::CpuTimeOf>{"process", "main_thread"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<model::Unit>{"block", "machine"};
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<model::TrialEnd>{"decided", "budget",
                                                                          "blocks"};
@@ -66,6 +69,17 @@ void describe(Io& io, LeftOut& left_out) {
   io("reason", left_out.reason);
 }
 
+template <class Io, Like<model::TrialPart> Part>
+void describe(Io& io, Part& part) {
+  io("number", part.number, is_whole<1, model::kMostBlocks>);
+  io("of", part.of, is_whole<1, model::kMostBlocks>);
+  io("plan", part.plan);
+  io("machine", part.machine);
+  io("kind", part.kind);
+  io("host", part.host);
+  io("date", part.date);
+}
+
 void is_below_one_half(const Field& field) {
   if (field.get<double>() >= 0.5) field.fail("is not below one half");
 }
@@ -85,7 +99,7 @@ void describe(Io& io, Setup& setup) {
   io.unless_default("counts_first", setup.counts_first);
   io.unless_default("links", setup.links, is_whole<1, 1'000>);
   io.unless_default("acknowledged", setup.acknowledged);
-  io("benchmarks", setup.benchmarks, is_not_empty);
+  io("benchmarks", setup.benchmarks);
   io("only_base", setup.only_base);
   io("only_head", setup.only_head);
   io.since("failing_in_base", setup.failing_in_base);
@@ -100,6 +114,11 @@ void describe(Io& io, Setup& setup) {
   io.unless_default("changed_first", setup.changed_first);
   io.unless_default("trials", setup.trials, is_positive);
   io.unless_default("timeout_s", setup.timeout_s, is_positive);
+  io.unless_default("part", setup.part);
+  io.unless_default("identical", setup.identical);
+  io.unless_default("parts", setup.parts);
+  io.unless_default("rounds", setup.rounds, is_whole<1, model::kMostBlocks>);
+  io.unless_default("unit", setup.unit);
 }
 
 template <class Io, Like<model::InstructionSample> Sample>
@@ -156,6 +175,7 @@ template <class Io, Like<model::ProcessSample> Sample>
 void describe(Io& io, Sample& sample) {
   io("block", sample.block);
   io("position", sample.position);
+  io.unless_default("part", sample.part);
   io("side", sample.side);
   io("took_s", sample.took_s, is_not_negative);
   io("real_ns", sample.real_ns);
@@ -196,6 +216,10 @@ Json setup_line(const PairedSetup& setup) {
 PairedSetup paired_setup_from(const Field& line) {
   is_version(line.at(kTrialJournalMark), 1, model::kJournalVersion);
   auto setup = line.get<PairedSetup>();
+  if (setup.identical.empty()) is_not_empty(line.at("benchmarks"));
+  if (setup.part && (setup.part->number > setup.part->of || setup.part->of > setup.max_blocks)) {
+    line.at("part").fail("is no part of a trial of so many blocks");
+  }
   for (const std::string& name : setup.benchmarks) (void)line.at("noise_floors").at(name);
   return setup;
 }
@@ -362,6 +386,16 @@ verdict::PairedFile file_from(const Field& document) {
 }  // namespace
 
 std::string journal_line(const PairedSetup& setup) { return line_text(setup_line(setup)); }
+
+std::string plan_digest(PairedSetup asked, const std::vector<std::string>& workloads, int parts) {
+  asked.base = asked.head = {};
+  asked.benchmarks = workloads;
+  asked.reproduce.clear();
+  asked.timeout_s = 0;
+  asked.part.reset();
+  const std::string text = fmt::format("{} {}", parts, journal_line(asked));
+  return fmt::format("{:016x}", model::fingerprint(text));
+}
 
 std::string journal_line(const InstructionSample& sample) { return line_text(json_of(sample)); }
 

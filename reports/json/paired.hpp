@@ -16,6 +16,12 @@
 
 namespace taskbench::reports::json {
 
+/// The digest of what all parts of a trial must have in common: of what was asked for, since what
+/// is found out, such as numbers of iterations, differs by machine. `asked` is the setup before
+/// anything is explored.
+[[nodiscard]] std::string plan_digest(model::PairedSetup asked,
+                                      const std::vector<std::string>& workloads, int parts);
+
 /// Lines of the journal.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
 [[nodiscard]] std::string journal_line(const model::InstructionSample& sample);

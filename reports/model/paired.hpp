@@ -11,6 +11,7 @@
 
 #include "reports/model/drift.hpp"
 #include "reports/model/explanation.hpp"
+#include "reports/model/machine_key.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
@@ -70,6 +71,23 @@ enum class CpuTimeOf {
   main_thread,  ///< as a Google Benchmark program reports without MeasureProcessCPUTime()
 };
 
+/// A part of a trial that is measured on many machines, or on one bit by bit. Part i of n has each
+/// nth block of the plan, from the ith on. No part knows of another.
+struct TrialPart {
+  int number = 0;  ///< from 1 to `of`
+  int of = 0;
+  std::string plan;            ///< digest of all that must be equal in all parts
+  std::string machine;         ///< tells one machine from another, of the same kind, too
+  std::vector<KeyField> kind;  ///< what decides how fast it is: MachineKey::machine
+  std::string host;
+  std::string date;  ///< when it began, RFC 3339
+
+  bool operator==(const TrialPart&) const = default;
+};
+
+/// What is taken as one observation of a trial whose parts are merged.
+enum class Unit { block, machine };
+
 /// Everything that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup : Sampling {
   // Many short repetitions: on a busy machine a process loses its CPU for milliseconds at a time,
@@ -106,13 +124,20 @@ struct PairedSetup : Sampling {
   bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
-  std::string reproduce;  ///< the command that does the same elsewhere
+  std::string reproduce;            ///< the command that does the same elsewhere
+  std::optional<TrialPart> part{};  ///< if this is a part of a trial
+  std::string identical{};          ///< of a part: why nothing is measured, as a clause
+  // Of a trial whose parts are merged:
+  std::vector<TrialPart> parts{};  ///< by their numbers
+  int rounds = 0;           ///< how many looks, each a block of each part after the one before
+  Unit unit = Unit::block;  ///< of the verdict
 };
 
 /// What one process measured.
 struct ProcessSample {
-  int block = 0;
+  int block = 0;     ///< of the trial, or of its part, from 0
   int position = 0;  ///< in the block, from 0 to 3
+  int part = 0;      ///< of a merged trial: whose number that is
   Side side = Side::base;
   double took_s = 0;  ///< since the process before it; what the budget is spent on
   /// Per iteration: the median over the repetitions, of what its block measures.
@@ -163,6 +188,17 @@ struct PairedFailure {
   std::string message{};             ///< a sentence that names the program or revision
   std::vector<std::string> lines{};  ///< the last lines of the build's log
 };
+
+/// The number in the whole plan of a block of a trial, or of its part.
+[[nodiscard]] inline int planned_block(const PairedSetup& setup, int block) {
+  return setup.part ? block * setup.part->of + setup.part->number - 1 : block;
+}
+
+/// How many blocks a trial, or its part, may have.
+[[nodiscard]] inline int most_blocks(const PairedSetup& setup) {
+  if (!setup.part) return setup.max_blocks;
+  return (setup.max_blocks - setup.part->number) / setup.part->of + 1;
+}
 
 struct PairedTrial {
   PairedSetup setup;
