@@ -30,6 +30,13 @@ class PairedJudgement {
   PairedJudgement(const PairedPlan& plan, const render::CommentStyle& style)
       : plan_(plan), style_(style) {}
 
+  /// Judges parts that were measured elsewhere.
+  ExitCode merge() {
+    compared_.trial = plan_.merged();
+    compared_.why_identical = setup().identical;
+    return setup().identical.empty() ? judge() : conclude_identical();
+  }
+
   ExitCode run(const std::stop_token& stop) {
     try {
       const Ending ending = told_on_a_line(plan_.output.quiet, [&](const Listener& listener) {
@@ -133,6 +140,12 @@ class PairedJudgement {
 
 ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
                           const render::CommentStyle& style) {
+  if (!plan.merge.empty()) {
+    plan.journal.path.clear();
+    if (plan.is_gate) plan.output.remove_stale();
+    plan.output.refuse_unwritable(plan.journal);
+    return PairedJudgement(plan, style).merge();
+  }
   plan.complete(invocation);
   plan.prediction = prediction;
   if (plan.is_gate) plan.output.remove_stale();

@@ -8,9 +8,11 @@
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/paired_trial.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/model/date.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/instruction_kinds.hpp"
+#include "reports/verdict/merged.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -336,6 +338,53 @@ void PairedPlan::declare(Options& options) {
               : "Continue the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
   options["--part"]->needs(options["--journal"]);
+  declare_merge(options);
+}
+
+void PairedPlan::declare_merge(Options& options) {
+  const std::vector<CLI::Option*> others = options.all();
+  options.group("Many machines", false);
+  auto* merging = options.value("--merge", merge, "JOURNAL...", AsGiven{Path::offered()},
+                                "Judge the trial of which these are the parts.");
+  merging->allow_extra_args(true);
+  for (CLI::Option* other : others) {
+    const std::string group = other->get_group();
+    const std::string name = other->get_name();
+    const bool is_of_output = group == "Output" && name != "--journal" && name != "--resume";
+    if (!is_of_output && name != "--inconclusive" && name != "--help") merging->excludes(other);
+  }
+  options
+      .value(
+          "--missing", missing, "MEANING", Choice<Missing>{"meaning", kMissing},
+          "What becomes of a --merge without all parts, or of parts that have not ended: refuse, "
+          "or ok, which judges without.")
+      ->needs(merging);
+  options
+      .value("--rounds", rounds, "N", Number{1, model::kMostBlocks},
+             "So many looks share the errors: the first at one block of each part, the next at "
+             "two, the last at the end. With more than one, parts may still be running.")
+      ->needs(merging);
+  options
+      .value("--unit", unit, "UNIT", Choice<VerdictUnit>{"unit", kVerdictUnits},
+             fmt::format(
+                 "What the verdict is about. block: these machines, all blocks pooled. machine: "
+                 "machines like these, each one observation. auto: machine from {} on.",
+                 verdict::kEnoughMachines))
+      ->needs(merging);
+}
+
+model::PairedTrial PairedPlan::merged() const {
+  std::vector<verdict::PartFile> files;
+  for (const std::string& path : merge) {
+    files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
+  }
+  try {
+    return verdict::merge(
+        std::move(files),
+        {.may_miss_some = missing->may_miss_some, .rounds = rounds, .unit = unit->unit});
+  } catch (const verdict::MergeError& error) {
+    refuse("--merge: {}", error.what());
+  }
 }
 
 void PairedPlan::complete(const Invocation& invocation) {

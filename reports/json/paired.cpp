@@ -349,12 +349,16 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   Reader(document).since("blind", file.report.blind);
   Reader(document).since("resting", file.report.resting);
   Reader(document).since("unreached", file.report.unreached);
+  Reader(document).since("machines", file.report.machines);
   file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
   for (const Field& benchmark : document.at("benchmarks").elements()) {
     auto& row = file.report.benchmarks.emplace_back(benchmark.get<verdict::BenchmarkVerdict>());
     file.report.interval_level = row.interval_level;
+    if (row.by_machine && row.by_machine->machines.size() != file.report.machines.size()) {
+      benchmark.at("by_machine").fail("has not one entry for each machine");
+    }
     if (!known.contains(row.name)) benchmark.at("name").fail("names a benchmark without samples");
     if (!row.instructions || row.instructions->exact) continue;
     if (row.instructions->verdict != verdict::Verdict::inconclusive ||
@@ -434,6 +438,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
     io("unreached", report.unreached);
     io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
     io("machine", report.machine);
+    if (!report.machines.empty()) io("machines", report.machines);
     io("benchmarks", report.benchmarks);
     io("setup", setup_line(trial.setup));
     io("instructions", trial.instructions);

@@ -137,7 +137,6 @@ struct PairedSetup : Sampling {
 struct ProcessSample {
   int block = 0;     ///< of the trial, or of its part, from 0
   int position = 0;  ///< in the block, from 0 to 3
-  int part = 0;      ///< of a merged trial: whose number that is
   Side side = Side::base;
   double took_s = 0;  ///< since the process before it; what the budget is spent on
   /// Per iteration: the median over the repetitions, of what its block measures.
@@ -145,6 +144,7 @@ struct ProcessSample {
   /// Medians per iteration: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
+  int part = 0;                       ///< of a merged trial: the number of its part
 };
 
 /// What stands for the instructions among the kinds of counts.
