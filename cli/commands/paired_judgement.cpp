@@ -45,7 +45,7 @@ class PairedJudgement {
       const std::string go_on = fmt::format("continue with: taskbench {} --resume --journal {}",
                                             plan_.command(), plan_.journal.path.string());
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;
-      if (plan_.build_only) return tell_of_build(ending);
+      if (!plan_.build_only.empty()) return tell_of_build(ending);
       if (setup().part) return tell_of_part();
       return ending == Ending::needless ? conclude_identical() : judge();
     } catch (const harness::NotComparable& failed) {
@@ -61,8 +61,13 @@ class PairedJudgement {
       return ExitCode::pass;
     }
     if (plan_.output.quiet) return ExitCode::pass;
-    return printed(fmt::format("built {} {}\n", plan_.only->name,
-                               harness::abbreviated(of(setup(), plan_.only->side).commit)));
+    std::string text;
+    for (const model::Side side : plan_.build_only) {
+      text += fmt::format("{} {} {}", text.empty() ? "built" : " and", name_of(side),
+                          harness::abbreviated(of(setup(), side).commit));
+    }
+    if (!plan_.out.empty()) text += fmt::format(", in {}", plan_.out.string());
+    return printed(text + '\n');
   }
 
   /// Prints what the part has measured, and what makes a verdict of it.

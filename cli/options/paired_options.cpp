@@ -250,7 +250,12 @@ void PairedPlan::declare(Options& options) {
              "Where revisions are built, and kept for the next time.")
       ->default_str("~/.cache/taskbench/revisions");
   options.value("--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
-                "Build base or head for the next time, and end; unless nothing would be measured.");
+                "Build base, head or both for the next time, and end; unless nothing would be "
+                "measured.");
+  options.value("--out", out, "DIR", Path{},
+                "With --build-only both: put both programs there, in all layouts, for --programs. "
+                "What --outputs and --cwd name is put there, too.");
+  options["--out"]->needs(options["--build-only"]);
 
   options.group("How to measure");
   options.value("--budget", setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
@@ -294,6 +299,13 @@ void PairedPlan::declare(Options& options) {
                   harness::kMostExplaining_s));
 
   options.group("Many machines", false);
+  auto* built = options.value(
+      "--programs", programs, "DIR", By{parse_folder, Path::offered()},
+      "The folder of --out, from wherever it was built, in place of --base-rev and --head-rev.");
+  for (const char* other : {"--base", "--head", "--base-rev", "--head-rev", "--build", "--program",
+                            "--links", "--cache", "--build-only"}) {
+    built->excludes(options[other]);
+  }
   options.value("--part", part, "I/N", By{parse_part},
                 "Measure each Nth block of the trial, from the Ith on, into the --journal, and "
                 "judge nothing: --merge does, once all parts are measured, anywhere. All parts "
@@ -325,7 +337,8 @@ void PairedPlan::declare(Options& options) {
                fmt::format("The folder that has all that the program of {} reads or loads, but for "
                            "what both read. If it equals that of the other, nothing is measured.",
                            side))
-        ->excludes(options[side + "-rev"]);
+        ->excludes(options[side + "-rev"])
+        ->excludes(options["--programs"]);
   }
   options["--base-root"]->needs(options["--head-root"]);
   options["--head-root"]->needs(options["--base-root"]);
@@ -388,7 +401,7 @@ model::PairedTrial PairedPlan::merged() const {
 }
 
 void PairedPlan::complete(const Invocation& invocation) {
-  const bool has_both = base.given() && head.given();
+  const bool has_both = (base.given() && head.given()) || !programs.empty();
   if (!journal.resume && !has_both) {
     refuse("{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
            command());
@@ -397,7 +410,9 @@ void PairedPlan::complete(const Invocation& invocation) {
     if (base.revision.empty() || head.revision.empty()) {
       refuse("--build-only needs --base-rev and --head-rev");
     }
-    build_only = only->side;
+    if (!out.empty() && !(only->base && only->head)) refuse("--out needs --build-only both");
+    if (only->base) build_only.push_back(model::Side::base);
+    if (only->head) build_only.push_back(model::Side::head);
   }
   const bool has_revision = !base.revision.empty() || !head.revision.empty();
   if (has_revision && cwd.is_relative() && !cwd.empty() && !is_inside(cwd)) {

@@ -11,9 +11,11 @@ namespace taskbench::cli {
 /// A value of --build-only.
 struct OnlySide {
   std::string_view name;
-  model::Side side;
+  bool base;
+  bool head;
 };
-inline constexpr OnlySide kOnlySides[] = {{"base", model::Side::base}, {"head", model::Side::head}};
+inline constexpr OnlySide kOnlySides[] = {
+    {"base", true, false}, {"head", false, true}, {"both", true, true}};
 
 /// A value of --missing, and one of --unit.
 struct Missing {

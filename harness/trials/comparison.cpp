@@ -8,6 +8,7 @@
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/identity.hpp"
 #include "harness/trials/layouts.hpp"
+#include "harness/trials/program_folder.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
@@ -43,9 +44,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
  private:
   Ending run_steps() override {
-    if (plan_.build_only) return build_only(*plan_.build_only);
+    if (plan_.build_only.size() == 1) return build_only();
     try {
-      return run_or_fail();
+      return plan_.build_only.empty() ? run_or_fail() : build_only();
     } catch (const NotComparable& failed) {
       const model::PairedFailure& failure = failed.failure;
       const bool is_of_base = failure.side == Side::base && !program(Side::base).commit.empty();
@@ -69,11 +70,28 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
-  Ending build_only(Side side) {
+  Ending build_only() {
+    if (!plan_.out.empty()) refuse_other_folder(plan_.out);
     look_up();
-    if (have_equal_sources()) return Ending::needless;
-    build(side);
-    return Ending::complete;
+    const bool is_needless = !plan_.run_identical && have_equal_sources();
+    if (!is_needless) {
+      for (const Side side : plan_.build_only) build(side);
+    }
+    if (!plan_.out.empty()) put_out(is_needless);
+    return is_needless ? Ending::needless : Ending::complete;
+  }
+
+  /// Puts both programs, which are built, into a folder for other machines.
+  void put_out(bool is_needless) {
+    trial_.setup.identical = why_identical_;
+    for (const Side side : kBothSides) {
+      if (is_needless) break;
+      draw_layouts(side, false);
+      program(side).digest = digest_of_command(program(side).command);
+    }
+    Strings also = plan_.outputs;
+    if (plan_.cwd.is_relative() && !plan_.cwd.empty()) also.push_back(plan_.cwd.string());
+    save_programs(plan_.out, trial_.setup, also);
   }
 
   /// Runs the trial; every failure of a program is a NotComparable.
@@ -103,6 +121,17 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   /// Looks up the commits of the revisions: a journal may be of other commits.
   void look_up() override {
+    if (!plan_.programs.empty()) {
+      load_programs(plan_.programs, trial_.setup);
+      for (const Side side : kBothSides) program(side).cwd = where_it_runs(side).string();
+    } else {
+      look_up_sources();
+    }
+    if (plan_.part) trial_.setup.part = this_part(*plan_.part);
+    asked_ = trial_.setup;
+  }
+
+  void look_up_sources() {
     std::string repeating = "taskbench ab";
     for (const Side side : kBothSides) {
       const ProgramSource& source = of(plan_, side);
@@ -121,8 +150,6 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (plan_.base.given() && plan_.head.given()) {
       trial_.setup.reproduce = repeating + plan_.repeating_options;
     }
-    if (plan_.part) trial_.setup.part = this_part(*plan_.part);
-    asked_ = trial_.setup;
     if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
       listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
@@ -142,7 +169,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   /// The folder that a side's program runs in, as the journal records it.
   [[nodiscard]] fs::path where_it_runs(Side side) const {
-    const bool is_revision = !of(plan_, side).revision.empty();
+    const bool is_revision = !of(plan_, side).revision.empty() || !plan_.programs.empty();
     if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
     const fs::path normal = (is_revision ? plan_.cwd : fs::absolute(plan_.cwd)).lexically_normal();
     return normal.has_filename() ? normal : normal.parent_path();  // "data/"
@@ -165,6 +192,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   bool have_equal_sources() {
     const std::string& base = program(Side::base).commit;
     const std::string& head = program(Side::head).commit;
+    if (!plan_.programs.empty()) {  // who built them has looked
+      why_identical_ = trial_.setup.identical;
+      return !why_identical_.empty();
+    }
     if (base.empty() || head.empty()) return false;
     const auto difference =
         difference_in_documentation(*repository_, base, head, plan_.documentation);
@@ -254,7 +285,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   bool is_worth_measuring(bool goes_on) {
     if (goes_on && !trial_.setup.identical.empty()) return false;
-    if (!goes_on && !plan_.run_identical && have_equal_sources()) {
+    const bool measures_in_any_case = plan_.run_identical && trial_.setup.identical.empty();
+    if (!goes_on && !measures_in_any_case && have_equal_sources()) {
       say_what_is_unchecked();
       return false;
     }
@@ -265,7 +297,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
         !program(Side::base).layouts.empty() || !program(Side::head).layouts.empty();
     if (!goes_on && !plan_.run_identical && !has_layouts && are_the_same()) return false;
     for (const Side side : kBothSides) {
-      const std::string digest = digest_of_command(program(side).command);
+      // Those of a folder load other libraries on another machine, and are the same all the same.
+      const std::string digest = plan_.programs.empty() ? digest_of_command(program(side).command)
+                                                        : of(asked_, side).digest;
       if (goes_on && program(side).digest != digest) {
         refuse_rebuilt(program(side).command, journal());
       }
@@ -284,6 +318,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   /// Of revisions that are not built. Throws NotComparable if the program is known to be no
   /// benchmark.
   void say_what_is_unchecked() {
+    if (!plan_.programs.empty()) return;
     Strings unchecked;
     if (!has_checked_program())
       unchecked.push_back("--program " + shell_word(plan_.recipe.program));
@@ -328,6 +363,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void build(Side side) {
+    if (!plan_.programs.empty()) return;
     if (of(plan_, side).revision.empty()) {
       const std::string& commit = program(side).commit;
       if (commit.empty() || fs::is_directory(root(side))) return;

@@ -63,6 +63,16 @@ void describe(Io& io, Program& program) {
   io.unless_default("one_layout", program.one_layout);
 }
 
+template <class Io, Like<model::BuiltPrograms> Programs>
+void describe(Io& io, Programs& programs) {
+  io.version("taskbench_programs", 1, 1);
+  io("base", programs.base);
+  io("head", programs.head);
+  io.unless_default("identical", programs.identical);
+  io.unless_default("reproduce", programs.reproduce);
+  io("files", programs.files);
+}
+
 template <class Io, Like<model::LeftOut> LeftOut>
 void describe(Io& io, LeftOut& left_out) {
   io("name", left_out.name);
@@ -461,6 +471,18 @@ std::string no_base_to_json(const PairedSetup& setup, const model::PairedFailure
 std::string failure_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
   return report_text(Outcome::failed, std::nullopt, setup,
                      [&](Writer& io) { io("failure", failure); });
+}
+
+std::string to_json(const model::BuiltPrograms& programs) { return file_text(json_of(programs)); }
+
+model::BuiltPrograms parse_programs(const std::filesystem::path& path, std::string_view text) {
+  try {
+    const Json document = parse_json(text);
+    return Field(document).get<model::BuiltPrograms>();
+  } catch (const ParseError& error) {
+    throw ReadError(fmt::format("{}: not a sound list of programs: {}; build them again",
+                                path.string(), error.what()));
+  }
 }
 
 bool is_paired_report(std::string_view text) { return begins_with_key(text, kMark); }

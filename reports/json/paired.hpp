@@ -53,6 +53,12 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,
                                           const model::PairedFailure& failure);
 
+/// The list of a folder of programs (harness/trials/program_folder.hpp). parse_programs() throws
+/// ReadError.
+[[nodiscard]] std::string to_json(const model::BuiltPrograms& programs);
+[[nodiscard]] model::BuiltPrograms parse_programs(const std::filesystem::path& path,
+                                                  std::string_view text);
+
 /// Whether the text is meant to be the report of a comparison of two programs, whole or not.
 [[nodiscard]] bool is_paired_report(std::string_view text);
 

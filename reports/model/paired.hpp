@@ -53,6 +53,15 @@ struct PairedProgram {
   std::string one_layout{};  ///< of a revision: why there is one only, as a clause
 };
 
+/// The programs of both sides in a folder, for many machines. Paths are relative to it.
+struct BuiltPrograms {
+  PairedProgram base;
+  PairedProgram head;
+  std::string identical;                     ///< why nothing was built, as a clause
+  std::string reproduce;                     ///< PairedSetup::reproduce
+  std::map<std::string, std::string> files;  ///< digests of the executables
+};
+
 /// How small a difference is noise on this machine, and where that is known from.
 struct NoiseFloor {
   double epsilon = 0;  ///< relative: 0.01 is 1 %
