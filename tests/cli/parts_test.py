@@ -2,8 +2,10 @@
 """`ab` and `gate` whose blocks come from many machines: --part and --merge."""
 
 import json
+import os
 import random
 import shutil
+import time
 from pathlib import Path
 
 import jsonschema
@@ -178,6 +180,36 @@ class Merges(PartsTest):
         answer = self.merge(["p1", "p2"], "--json r.json")
         self.assertIn("PASS: nothing was measured", answer.stdout)
         self.assertEqual(self.load("r.json")["outcome"], "identical")
+
+
+class Kills(PartsTest):
+    MERGES = int(os.environ.get("TASKBENCH_MERGES", "2"))
+
+    def test_parts_killed_at_any_moment_cost_their_own_blocks(self):
+        self.program("a")
+        self.program("b", "sort=1300 hash=500")
+        drawn = random.Random(1)
+        for _ in range(self.MERGES):
+            names = [f"p{number}" for number in range(1, 5)]
+            processes = [self.start(
+                f"gate --base ./a --head ./b --part {number}/4 --max-blocks 16 --journal p{number} "
+                "--exact off --quiet") for number in range(1, 5)]
+            for process in drawn.sample(processes, 2):
+                time.sleep(drawn.uniform(0, 0.4))
+                process.kill()
+            for process in processes:
+                process.communicate(timeout=60)
+            there = [name for name in names if (self.folder / name).exists() and
+                     "\n" in self.read(name)]
+            whole = sum((self.read(name).count('"position"') - (self.read(name)[-1:] != "\n")) // 4
+                        for name in there)
+            self.assertGreaterEqual(whole, 8)
+            self.merge(there, "--missing ok --json r.json", status=(0, 1, 3))
+            self.assertEqual(self.load("r.json")["blocks"], whole)
+            self.assertNotEqual({row["name"]: row["verdict"] for row in
+                                 self.load("r.json")["benchmarks"]}["hash"], "FAIL")
+            for name in names:
+                (self.folder / name).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
