@@ -273,7 +273,8 @@ Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& r
 
 /// Judges the benchmarks that are due, with the errors that their look may spend.
 std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed& observed,
-                                       const Judgement& now, const Rows& earlier) {
+                                       const Judgement& now, const Rows& earlier,
+                                       bool with_cpu_times = true) {
   const auto& setup = trial.setup;
   const Numbers machines = observed.machines_of(now.blocks);
   stats::TrialErrors errors = errors_of(trial);
@@ -286,7 +287,7 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed&
     wall.push_back(*series_of(trial, name, now.blocks, wall_time));
     wall.back().epsilon = setup.noise_floors.at(name).epsilon;
     wall.back().delta = setup.delta;
-    if (!setup.cpu_time_of.contains(name)) continue;
+    if (!with_cpu_times || !setup.cpu_time_of.contains(name)) continue;
     auto series = series_of(trial, name, now.blocks, cpu_time);
     if (!series) continue;
     series->epsilon = wall.back().epsilon;
@@ -336,7 +337,8 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
   const bool by_block = observed.unit == model::Unit::block;
   Observed other = observed;
   other.unit = by_block ? model::Unit::machine : model::Unit::block;
-  const std::vector<BenchmarkVerdict> others = judge_at(trial, other, now, Rows(rows.size()));
+  const std::vector<BenchmarkVerdict> others =
+      judge_at(trial, other, now, Rows(rows.size()), false);
   const Numbers machines = observed.machines_of(now.blocks);
   std::vector<std::vector<double>> differences;
   for (const std::size_t each : now.benchmarks) {
