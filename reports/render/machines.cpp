@@ -53,6 +53,7 @@ double share_of(const ByMachine& by, std::size_t machine, model::Unit unit) {
 }
 
 void add_missing(const model::PairedSetup& setup, Sentences& lines) {
+  if (setup.parts.empty()) return;  // a report that somebody has edited
   std::vector<int> missing;
   for (int number = 1; number <= setup.parts.front().of; ++number) {
     if (std::ranges::find(setup.parts, number, &model::TrialPart::number) == setup.parts.end()) {
