@@ -106,7 +106,7 @@ if(TASKBENCH_BUILD_TOOLS)
   taskbench_install_completion(zsh zsh/site-functions _taskbench)
   taskbench_install_completion(fish fish/vendor_completions.d taskbench.fish)
   # As in the sources, so that what the recipes say of paths holds in both places.
-  install(DIRECTORY ci/github ci/gitlab
+  install(DIRECTORY ci/github ci/gitlab ci/kubernetes
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command
   )
@@ -117,7 +117,9 @@ if(TASKBENCH_BUILD_TOOLS)
   install(PROGRAMS
     scripts/diff-baseline
     scripts/gate-comment
+    scripts/gate-merge
     scripts/gate-pr
+    scripts/gate-slurm
     scripts/install-taskbench
     scripts/relink
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/scripts"

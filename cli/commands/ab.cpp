@@ -22,7 +22,9 @@ class AbCommand final : public Command {
         "  taskbench ab --base-rev main --head-rev HEAD\n"
         "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
         "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
-        "  taskbench ab --resume\n\n"
+        "  taskbench ab --resume\n"
+        "  taskbench ab --base old/bench --head new/bench --part 1/2 --journal part-1.journal\n"
+        "  taskbench ab --merge part-1.journal part-2.journal\n\n"
         "Exit status: 0 pass, 1 slower or costs more by exact count, 2 usage or input error, 3 "
         "inconclusive, 5 a program failed or could not be built, 130 interrupted.");
     plan_.declare(options);

@@ -30,6 +30,13 @@ class PairedJudgement {
   PairedJudgement(const PairedPlan& plan, const render::CommentStyle& style)
       : plan_(plan), style_(style) {}
 
+  /// Judges parts that were measured elsewhere.
+  ExitCode merge() {
+    compared_.trial = plan_.merged();
+    compared_.why_identical = setup().identical;
+    return setup().identical.empty() ? judge() : conclude_identical();
+  }
+
   ExitCode run(const std::stop_token& stop) {
     try {
       const Ending ending = told_on_a_line(plan_.output.quiet, [&](const Listener& listener) {
@@ -38,7 +45,8 @@ class PairedJudgement {
       const std::string go_on = fmt::format("continue with: taskbench {} --resume --journal {}",
                                             plan_.command(), plan_.journal.path.string());
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;
-      if (plan_.build_only) return tell_of_build(ending);
+      if (!plan_.build_only.empty()) return tell_of_build(ending);
+      if (setup().part) return tell_of_part();
       return ending == Ending::needless ? conclude_identical() : judge();
     } catch (const harness::NotComparable& failed) {
       return failed.head_is_sound ? conclude_without_base(failed.failure) : fail(failed);
@@ -53,8 +61,31 @@ class PairedJudgement {
       return ExitCode::pass;
     }
     if (plan_.output.quiet) return ExitCode::pass;
-    return printed(fmt::format("built {} {}\n", plan_.only->name,
-                               harness::abbreviated(of(setup(), plan_.only->side).commit)));
+    std::string text;
+    for (const model::Side side : plan_.build_only) {
+      text += fmt::format("{} {} {}", text.empty() ? "built" : " and", name_of(side),
+                          harness::abbreviated(of(setup(), side).commit));
+    }
+    if (!plan_.out.empty()) text += fmt::format(", in {}", plan_.out.string());
+    return printed(text + '\n');
+  }
+
+  /// Prints what the part has measured, and what makes a verdict of it.
+  [[nodiscard]] ExitCode tell_of_part() const {
+    if (plan_.output.quiet) return ExitCode::pass;
+    const model::TrialPart& part = *setup().part;
+    const int blocks = verdict::complete_blocks(compared_.trial);
+    std::string text = fmt::format("part {} of {}: ", part.number, part.of);
+    if (setup().identical.empty()) {
+      text += render::counted(static_cast<std::size_t>(blocks), "block");
+      if (blocks == 0) text += "; not one fits into the --budget";
+    } else {
+      text += fmt::format("nothing was measured, because {}", setup().identical);
+    }
+    return printed(fmt::format(
+        "{}, in {}\nWhen all parts are measured, this gives the verdict: taskbench {} --merge "
+        "JOURNAL...\n",
+        text, plan_.journal.path.string(), plan_.command()));
   }
 
   [[nodiscard]] ExitCode judge() const {
@@ -114,6 +145,12 @@ class PairedJudgement {
 
 ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
                           const render::CommentStyle& style) {
+  if (!plan.merge.empty()) {
+    plan.journal.path.clear();
+    if (plan.is_gate) plan.output.remove_stale();
+    plan.output.refuse_unwritable(plan.journal);
+    return PairedJudgement(plan, style).merge();
+  }
   plan.complete(invocation);
   plan.prediction = prediction;
   if (plan.is_gate) plan.output.remove_stale();

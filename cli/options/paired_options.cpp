@@ -8,9 +8,11 @@
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/paired_trial.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/model/date.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/instruction_kinds.hpp"
+#include "reports/verdict/merged.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -51,6 +53,21 @@ struct Documentation {
     return patterns.empty() ? std::string(kNoDocumentation) : joined(patterns, ",");
   }
 };
+
+/// Parses "3/8".
+harness::PartOf parse_part(std::string_view option, const Strings& given) {
+  const std::string& text = single(option, given);
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    refuse("{} '{}': give I/N, such as 3/8: the third of eight parts", option, text);
+  }
+  const auto number = [&](const std::string& digits, int most) {
+    return static_cast<int>(
+        parse_whole_number(option, digits, 1, static_cast<std::uint64_t>(most)));
+  };
+  const int of = number(text.substr(slash + 1), model::kMostBlocks);
+  return {.number = number(text.substr(0, slash), of), .of = of};
+}
 
 fs::path parse_folder(std::string_view option, const Strings& given) {
   const fs::path folder = Path{}.parse(option, given);
@@ -233,7 +250,12 @@ void PairedPlan::declare(Options& options) {
              "Where revisions are built, and kept for the next time.")
       ->default_str("~/.cache/taskbench/revisions");
   options.value("--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
-                "Build base or head for the next time, and end; unless nothing would be measured.");
+                "Build base, head or both for the next time, and end; unless nothing would be "
+                "measured.");
+  options.value("--out", out, "DIR", Path{},
+                "With --build-only both: put both programs there, in all layouts, for --programs. "
+                "What --outputs and --cwd name is put there, too.");
+  options["--out"]->needs(options["--build-only"]);
 
   options.group("How to measure");
   options.value("--budget", setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
@@ -276,6 +298,22 @@ void PairedPlan::declare(Options& options) {
                   "not shown it before; within what is left of the budget, and {:g} s.",
                   harness::kMostExplaining_s));
 
+  options.group("Many machines", false);
+  auto* built = options.value(
+      "--programs", programs, "DIR", By{parse_folder, Path::offered()},
+      "The folder of --out, from wherever it was built, in place of --base-rev and --head-rev.");
+  for (const char* other : {"--base", "--head", "--base-rev", "--head-rev", "--build", "--program",
+                            "--links", "--cache", "--build-only"}) {
+    built->excludes(options[other]);
+  }
+  options.value("--part", part, "I/N", By{parse_part},
+                "Measure each Nth block of the trial, from the Ith on, into the --journal, and "
+                "judge nothing: --merge does, once all parts are measured, anywhere. All parts "
+                "need the same options; --budget is that of each. Part 1 counts, too (--exact).");
+  for (const char* other : {"--build-only", "--explain"}) {
+    options["--part"]->excludes(options[other]);
+  }
+
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
                "Measure even identical programs, which otherwise pass without a run.");
@@ -299,7 +337,8 @@ void PairedPlan::declare(Options& options) {
                fmt::format("The folder that has all that the program of {} reads or loads, but for "
                            "what both read. If it equals that of the other, nothing is measured.",
                            side))
-        ->excludes(options[side + "-rev"]);
+        ->excludes(options[side + "-rev"])
+        ->excludes(options["--programs"]);
   }
   options["--base-root"]->needs(options["--head-root"]);
   options["--head-root"]->needs(options["--base-root"]);
@@ -311,10 +350,58 @@ void PairedPlan::declare(Options& options) {
       is_gate ? "Continue the trial of the journal if there is one; otherwise start afresh."
               : "Continue the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
+  options["--part"]->needs(options["--journal"]);
+  declare_merge(options);
+}
+
+void PairedPlan::declare_merge(Options& options) {
+  const std::vector<CLI::Option*> others = options.all();
+  options.group("Many machines", false);
+  auto* merging = options.value("--merge", merge, "JOURNAL...", AsGiven{Path::offered()},
+                                "Judge the trial of which these are the parts.");
+  merging->allow_extra_args(true);
+  for (CLI::Option* other : others) {
+    const std::string group = other->get_group();
+    const std::string name = other->get_name();
+    const bool is_of_output = group == "Output" && name != "--journal" && name != "--resume";
+    if (!is_of_output && name != "--inconclusive" && name != "--help") merging->excludes(other);
+  }
+  options
+      .value(
+          "--missing", missing, "MEANING", Choice<Missing>{"meaning", kMissing},
+          "What becomes of a --merge without all parts, or of parts that have not ended: refuse, "
+          "or ok, which judges without.")
+      ->needs(merging);
+  options
+      .value("--rounds", rounds, "N", Number{1, model::kMostBlocks},
+             "So many looks share the errors: the first at one block of each part, the next at "
+             "two, the last at the end. With more than one, parts may still be running.")
+      ->needs(merging);
+  options
+      .value("--unit", unit, "UNIT", Choice<VerdictUnit>{"unit", kVerdictUnits},
+             fmt::format(
+                 "What the verdict is about. block: these machines, all blocks pooled. machine: "
+                 "machines like these, each one observation. auto: machine from {} on.",
+                 verdict::kEnoughMachines))
+      ->needs(merging);
+}
+
+model::PairedTrial PairedPlan::merged() const {
+  std::vector<verdict::PartFile> files;
+  for (const std::string& path : merge) {
+    files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
+  }
+  try {
+    return verdict::merge(
+        std::move(files),
+        {.may_miss_some = missing->may_miss_some, .rounds = rounds, .unit = unit->unit});
+  } catch (const verdict::MergeError& error) {
+    refuse("--merge: {}", error.what());
+  }
 }
 
 void PairedPlan::complete(const Invocation& invocation) {
-  const bool has_both = base.given() && head.given();
+  const bool has_both = (base.given() && head.given()) || !programs.empty();
   if (!journal.resume && !has_both) {
     refuse("{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
            command());
@@ -323,12 +410,18 @@ void PairedPlan::complete(const Invocation& invocation) {
     if (base.revision.empty() || head.revision.empty()) {
       refuse("--build-only needs --base-rev and --head-rev");
     }
-    build_only = only->side;
+    if (!out.empty() && !(only->base && only->head)) refuse("--out needs --build-only both");
+    if (only->base) build_only.push_back(model::Side::base);
+    if (only->head) build_only.push_back(model::Side::head);
   }
   const bool has_revision = !base.revision.empty() || !head.revision.empty();
   if (has_revision && cwd.is_relative() && !cwd.empty() && !is_inside(cwd)) {
     refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
            cwd.string());
+  }
+  if (part && part->of > setup.max_blocks) {
+    refuse("--part {}/{}: there are only {} blocks (--max-blocks)", part->number, part->of,
+           setup.max_blocks);
   }
   repeating_options = cli::repeating_options(*this);
   if (has_revision) {
@@ -340,7 +433,9 @@ void PairedPlan::complete(const Invocation& invocation) {
   timeout_is_given = invocation.given("--timeout");
   acknowledged_is_given = invocation.given("--acknowledge");
   if (setup.counts_instructions) setup.counts_first = false;  // all are counted
-  setup.fits_budget = !invocation.given("--repetitions") && !invocation.given("--min-time");
+  // Parts on different machines would not choose the same.
+  setup.fits_budget =
+      !invocation.given("--repetitions") && !invocation.given("--min-time") && !part;
   refuse_other_options = [this, &invocation](const model::PairedSetup& then) {
     cli::refuse_other_options(*this, invocation, then);
   };

@@ -11,9 +11,24 @@ namespace taskbench::cli {
 /// A value of --build-only.
 struct OnlySide {
   std::string_view name;
-  model::Side side;
+  bool base;
+  bool head;
 };
-inline constexpr OnlySide kOnlySides[] = {{"base", model::Side::base}, {"head", model::Side::head}};
+inline constexpr OnlySide kOnlySides[] = {
+    {"base", true, false}, {"head", false, true}, {"both", true, true}};
+
+/// A value of --missing, and one of --unit.
+struct Missing {
+  std::string_view name;
+  bool may_miss_some;
+};
+inline constexpr Missing kMissing[] = {{"refuse", false}, {"ok", true}};
+struct VerdictUnit {
+  std::string_view name;
+  std::optional<model::Unit> unit;
+};
+inline constexpr VerdictUnit kVerdictUnits[] = {
+    {"auto", std::nullopt}, {"block", model::Unit::block}, {"machine", model::Unit::machine}};
 
 /// The arguments of ab and gate. What declare() says of an option is all that there is to say: the
 /// command that repeats a trial, and what a journal was started with, are read off it.
@@ -22,14 +37,24 @@ struct PairedPlan : ComparisonPlan {
 
   void declare(Options& options);
 
+  /// The parts that --merge names. Throws UsageError and json::JournalError.
+  [[nodiscard]] model::PairedTrial merged() const;
+
   /// Checks and completes the options for two programs, of this command line. Throws UsageError.
   void complete(const Invocation& invocation);
 
   [[nodiscard]] std::string_view command() const { return is_gate ? "gate" : "ab"; }
 
   const OnlySide* only = nullptr;  ///< of --build-only
+  Strings merge;                   ///< journals of parts; empty: nothing is merged
+  const Missing* missing = kMissing;
+  const VerdictUnit* unit = kVerdictUnits;
+  int rounds = 1;
   VerdictOptions verdict;
   VerdictOutput output;
+
+ private:
+  void declare_merge(Options& options);
 };
 
 }  // namespace taskbench::cli

@@ -87,6 +87,7 @@ void VerdictOutput::declare(Options& options, JournalPlan& plan, const std::stri
 void VerdictOutput::refuse_unwritable(const JournalPlan& plan) const {
   constexpr std::size_t kMostBytes = 1 << 20;
   for (const auto& file : {json, markdown}) cli::refuse_unwritable(file, kMostBytes);
+  if (plan.path.empty()) return;  // nothing is kept
   if (!plan.resume || !fs::exists(plan.path)) cli::refuse_unwritable(plan.path, kMostBytes);
 }
 

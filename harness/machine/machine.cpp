@@ -12,6 +12,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/os/cpu_affinity.hpp"
 #include "harness/os/system_file.hpp"
+#include "reports/model/fingerprint.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -132,6 +133,11 @@ MachineKey probe_machine(const fs::path& root) {
     key.machine.push_back(std::move(field));
   }
   return key;
+}
+
+std::string probe_identity(const fs::path& root) {
+  const std::string boot = first_line(root / "proc/sys/kernel/random/boot_id");
+  return reports::model::fingerprint_digits(boot.empty() ? probe_environment("").host_name : boot);
 }
 
 std::vector<KeyField> build_fields(const reports::model::Run& result) {

@@ -16,6 +16,10 @@ namespace taskbench::harness {
 /// throws. `root` is the folder in which /proc and /sys are looked for.
 [[nodiscard]] reports::model::MachineKey probe_machine(const std::filesystem::path& root = "/");
 
+/// Eight digits that tell this machine, as it was started last, from others of its kind. All
+/// containers of a machine have the same; each virtual machine has its own.
+[[nodiscard]] std::string probe_identity(const std::filesystem::path& root = "/");
+
 /// The fields of the build that wrote `result`: compiler, compiler_flags and workloads_version of a
 /// taskbench; benchmark_library_version and benchmark_library_build_type of any program that uses
 /// Google Benchmark.

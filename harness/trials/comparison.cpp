@@ -8,6 +8,7 @@
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/identity.hpp"
 #include "harness/trials/layouts.hpp"
+#include "harness/trials/program_folder.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
@@ -43,9 +44,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
  private:
   Ending run_steps() override {
-    if (plan_.build_only) return build_only(*plan_.build_only);
+    if (plan_.build_only.size() == 1) return build_only();
     try {
-      return run_or_fail();
+      return plan_.build_only.empty() ? run_or_fail() : build_only();
     } catch (const NotComparable& failed) {
       const model::PairedFailure& failure = failed.failure;
       const bool is_of_base = failure.side == Side::base && !program(Side::base).commit.empty();
@@ -69,11 +70,28 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
-  Ending build_only(Side side) {
+  Ending build_only() {
+    if (!plan_.out.empty()) refuse_other_folder(plan_.out);
     look_up();
-    if (have_equal_sources()) return Ending::needless;
-    build(side);
-    return Ending::complete;
+    const bool is_needless = !plan_.run_identical && have_equal_sources();
+    if (!is_needless) {
+      for (const Side side : plan_.build_only) build(side);
+    }
+    if (!plan_.out.empty()) put_out(is_needless);
+    return is_needless ? Ending::needless : Ending::complete;
+  }
+
+  /// Puts both programs, which are built, into a folder for other machines.
+  void put_out(bool is_needless) {
+    trial_.setup.identical = why_identical_;
+    for (const Side side : kBothSides) {
+      if (is_needless) break;
+      draw_layouts(side, false);
+      program(side).digest = digest_of_command(program(side).command);
+    }
+    Strings also = plan_.outputs;
+    if (plan_.cwd.is_relative() && !plan_.cwd.empty()) also.push_back(plan_.cwd.string());
+    save_programs(plan_.out, trial_.setup, also);
   }
 
   /// Runs the trial; every failure of a program is a NotComparable.
@@ -103,6 +121,17 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   /// Looks up the commits of the revisions: a journal may be of other commits.
   void look_up() override {
+    if (!plan_.programs.empty()) {
+      load_programs(plan_.programs, trial_.setup);
+      for (const Side side : kBothSides) program(side).cwd = where_it_runs(side).string();
+    } else {
+      look_up_sources();
+    }
+    if (plan_.part) trial_.setup.part = this_part(*plan_.part);
+    asked_ = trial_.setup;
+  }
+
+  void look_up_sources() {
     std::string repeating = "taskbench ab";
     for (const Side side : kBothSides) {
       const ProgramSource& source = of(plan_, side);
@@ -121,15 +150,26 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (plan_.base.given() && plan_.head.given()) {
       trial_.setup.reproduce = repeating + plan_.repeating_options;
     }
-    asked_ = trial_.setup;
     if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
       listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
   }
 
+  /// The part as its journal records it.
+  [[nodiscard]] model::TrialPart this_part(const PartOf& part) const {
+    const model::Environment here = probe_environment("");
+    return {.number = part.number,
+            .of = part.of,
+            .plan = json::plan_digest(plan_.setup, plan_.workloads, part.of),
+            .machine = probe_identity(),
+            .kind = probe_machine().machine,
+            .host = here.host_name,
+            .date = here.date};
+  }
+
   /// The folder that a side's program runs in, as the journal records it.
   [[nodiscard]] fs::path where_it_runs(Side side) const {
-    const bool is_revision = !of(plan_, side).revision.empty();
+    const bool is_revision = !of(plan_, side).revision.empty() || !plan_.programs.empty();
     if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
     const fs::path normal = (is_revision ? plan_.cwd : fs::absolute(plan_.cwd)).lexically_normal();
     return normal.has_filename() ? normal : normal.parent_path();  // "data/"
@@ -152,6 +192,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   bool have_equal_sources() {
     const std::string& base = program(Side::base).commit;
     const std::string& head = program(Side::head).commit;
+    if (!plan_.programs.empty()) {  // who built them has looked
+      why_identical_ = trial_.setup.identical;
+      return !why_identical_.empty();
+    }
     if (base.empty() || head.empty()) return false;
     const auto difference =
         difference_in_documentation(*repository_, base, head, plan_.documentation);
@@ -174,6 +218,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   void refuse_other() override {
     for (const Side side : kBothSides) refuse_other_program(side);
+    refuse_other_part();
     plan_.refuse_other_options(trial_.setup);
     const model::PairedSetup& then = trial_.setup;
     if (!plan_.budget_is_given && then.budget_s > 0) budget_s_ = then.budget_s;
@@ -214,8 +259,34 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
   }
 
+  /// Refuses a part that is not the journal's, and to go on with it on another machine: a block is
+  /// of one machine, and so is a part.
+  void refuse_other_part() const {
+    const auto& then = trial_.setup.part;
+    const auto text = [](const auto& part) {
+      return part ? fmt::format("part {}/{}", part->number, part->of) : std::string("no part");
+    };
+    if (plan_.part && text(then) != text(plan_.part)) {
+      refuse("--part: {} is {} of a trial, not {}; start a new trial", journal().string(),
+             text(then), text(plan_.part));
+    }
+    if (then && !trial_.end && then->machine != probe_identity()) {
+      refuse("{} was begun on another machine, {}: go on there, or start the part anew",
+             journal().string(), then->host);
+    }
+  }
+
   bool prepare(bool goes_on) override {
-    if (!goes_on && !plan_.run_identical && have_equal_sources()) {
+    if (is_worth_measuring(goes_on)) return true;
+    if (!trial_.setup.part) return false;
+    trial_.setup.identical = why_identical_;  // for the merge: the other parts say the same
+    return true;
+  }
+
+  bool is_worth_measuring(bool goes_on) {
+    if (goes_on && !trial_.setup.identical.empty()) return false;
+    const bool measures_in_any_case = plan_.run_identical && trial_.setup.identical.empty();
+    if (!goes_on && !measures_in_any_case && have_equal_sources()) {
       say_what_is_unchecked();
       return false;
     }
@@ -226,7 +297,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
         !program(Side::base).layouts.empty() || !program(Side::head).layouts.empty();
     if (!goes_on && !plan_.run_identical && !has_layouts && are_the_same()) return false;
     for (const Side side : kBothSides) {
-      const std::string digest = digest_of_command(program(side).command);
+      // Those of a folder load other libraries on another machine, and are the same all the same.
+      const std::string digest = plan_.programs.empty() ? digest_of_command(program(side).command)
+                                                        : of(asked_, side).digest;
       if (goes_on && program(side).digest != digest) {
         refuse_rebuilt(program(side).command, journal());
       }
@@ -245,6 +318,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   /// Of revisions that are not built. Throws NotComparable if the program is known to be no
   /// benchmark.
   void say_what_is_unchecked() {
+    if (!plan_.programs.empty()) return;
     Strings unchecked;
     if (!has_checked_program())
       unchecked.push_back("--program " + shell_word(plan_.recipe.program));
@@ -289,6 +363,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void build(Side side) {
+    if (!plan_.programs.empty()) return;
     if (of(plan_, side).revision.empty()) {
       const std::string& commit = program(side).commit;
       if (commit.empty() || fs::is_directory(root(side))) return;
@@ -429,9 +504,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void measure(LineFile& journal) override {
+    const auto& part = trial_.setup.part;
+    if (!trial_.setup.identical.empty()) {
+      trial_.end = model::TrialEnd::blocks;
+      return journal.append(json::journal_line(*trial_.end));
+    }
     CountedTrial counted(*programs_, *bench_, listener_.progress, journal, trial_);
-    counted.count(budget_s_);
-    bool has_predicted = false;
+    if (!part || part->number == 1) counted.count(budget_s_);  // counts are equal everywhere
+    bool has_predicted = part.has_value();  // what the other parts bring is not known
     const auto show = [&](const TrialProgress& now) {
       if (now.blocks > 0 && !std::exchange(has_predicted, true)) {
         const std::string text = plan_.prediction(trial_, budget_s_);
@@ -444,8 +524,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       if (left >= 0.5) text += fmt::format(", at most {} left", model::duration_text(left));
       listener_.progress(text);
     };
-    run_trial(*programs_, *bench_, budget_s_, true, show, journal, trial_);
-    if (!plan_.explain || !trial_.end) return;
+    run_trial(*programs_, *bench_, budget_s_, !part, show, journal, trial_);
+    if (!plan_.explain || !trial_.end || part) return;
     counted.explain_failures(budget_s_ - verdict::spent_s(trial_));
   }
 

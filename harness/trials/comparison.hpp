@@ -18,6 +18,12 @@ struct ProgramSource {
   [[nodiscard]] bool given() const { return !command.empty() || !revision.empty(); }
 };
 
+/// Which part of a trial is measured: number I of N.
+struct PartOf {
+  int number = 0;
+  int of = 0;
+};
+
 /// What is compared, and how.
 struct ComparisonPlan {
   ProgramSource base;
@@ -31,8 +37,11 @@ struct ComparisonPlan {
   fs::path cwd;              ///< where programs run, from a checkout's root; empty: there, or here
   fs::path store{kDefaultStore};
   bool run_identical = false;
-  bool explain = false;                   ///< count by function after a failure
-  std::optional<model::Side> build_only;  ///< build this side, measure nothing
+  bool explain = false;                 ///< count by function after a failure
+  std::vector<model::Side> build_only;  ///< build these sides, measure nothing
+  fs::path out;                         ///< where both are then put; empty: nowhere
+  fs::path programs;                    ///< where both were put; empty: nowhere
+  std::optional<PartOf> part;           ///< measure this part of the trial, without a verdict
   /// For CI: whoever reads the comment on a pull request wants to know of a mistake, too, of a
   /// benchmark that fails, and whether head is sound where base is not.
   bool is_gate = false;

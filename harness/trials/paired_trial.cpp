@@ -210,7 +210,7 @@ std::map<std::string, double> counters_of(const model::Case& benchmark,
 
 /// What a trial measures next that is not to end before its budget or the number of its blocks.
 NextBlock whole_block(const model::PairedTrial& trial) {
-  const bool may_go_on = verdict::complete_blocks(trial) < trial.setup.max_blocks;
+  const bool may_go_on = verdict::complete_blocks(trial) < model::most_blocks(trial.setup);
   return {.benchmarks = may_go_on ? trial.setup.benchmarks : Strings(),
           .seconds = verdict::seconds_of_a_block(trial)};
 }
@@ -253,7 +253,8 @@ Program turn_of(const TrialPrograms& programs, Side side, const model::PairedSet
   const Strings& layouts = of(setup, side).layouts;
   const Program& program = of(programs, side);
   if (layouts.empty()) return program;
-  return program.in(layouts[layout_of_block(setup.seed, block, layouts.size())]);
+  const int planned = model::planned_block(setup, block);
+  return program.in(layouts[layout_of_block(setup.seed, planned, layouts.size())]);
 }
 
 }  // namespace
@@ -394,7 +395,8 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
       for (const Side side : kBothSides)
         place_anew(turn_of(programs, side, trial.setup, sample.block).executable());
     }
-    const auto drawn = block_plan(trial.setup.seed, sample.block);
+    const auto drawn =
+        block_plan(trial.setup.seed, model::planned_block(trial.setup, sample.block));
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
     progress({.blocks = sample.block, .spent_s = verdict::spent_s(trial)});
     const auto measured = of_side(programs, sample.side, [&](const Program&) {

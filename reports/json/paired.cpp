@@ -11,6 +11,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/json/run_fields.hpp"
 #include "reports/json/verdict_fields.hpp"
+#include "reports/model/fingerprint.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::json {
@@ -28,6 +29,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> kWords<model::Side>{"base", "head"};
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<model::CpuTimeOf>{"process", "main_thread"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<model::Unit>{"block", "machine"};
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<model::TrialEnd>{"decided", "budget",
                                                                          "blocks"};
@@ -60,10 +63,31 @@ void describe(Io& io, Program& program) {
   io.unless_default("one_layout", program.one_layout);
 }
 
+template <class Io, Like<model::BuiltPrograms> Programs>
+void describe(Io& io, Programs& programs) {
+  io.version("taskbench_programs", 1, 1);
+  io("base", programs.base);
+  io("head", programs.head);
+  io.unless_default("identical", programs.identical);
+  io.unless_default("reproduce", programs.reproduce);
+  io("files", programs.files);
+}
+
 template <class Io, Like<model::LeftOut> LeftOut>
 void describe(Io& io, LeftOut& left_out) {
   io("name", left_out.name);
   io("reason", left_out.reason);
+}
+
+template <class Io, Like<model::TrialPart> Part>
+void describe(Io& io, Part& part) {
+  io("number", part.number, is_whole<1, model::kMostBlocks>);
+  io("of", part.of, is_whole<1, model::kMostBlocks>);
+  io("plan", part.plan);
+  io("machine", part.machine);
+  io("kind", part.kind);
+  io("host", part.host);
+  io("date", part.date);
 }
 
 void is_below_one_half(const Field& field) {
@@ -85,7 +109,7 @@ void describe(Io& io, Setup& setup) {
   io.unless_default("counts_first", setup.counts_first);
   io.unless_default("links", setup.links, is_whole<1, 1'000>);
   io.unless_default("acknowledged", setup.acknowledged);
-  io("benchmarks", setup.benchmarks, is_not_empty);
+  io("benchmarks", setup.benchmarks);
   io("only_base", setup.only_base);
   io("only_head", setup.only_head);
   io.since("failing_in_base", setup.failing_in_base);
@@ -100,6 +124,11 @@ void describe(Io& io, Setup& setup) {
   io.unless_default("changed_first", setup.changed_first);
   io.unless_default("trials", setup.trials, is_positive);
   io.unless_default("timeout_s", setup.timeout_s, is_positive);
+  io.unless_default("part", setup.part);
+  io.unless_default("identical", setup.identical);
+  io.unless_default("parts", setup.parts);
+  io.unless_default("rounds", setup.rounds, is_whole<1, model::kMostBlocks>);
+  io.unless_default("unit", setup.unit);
 }
 
 template <class Io, Like<model::InstructionSample> Sample>
@@ -156,6 +185,7 @@ template <class Io, Like<model::ProcessSample> Sample>
 void describe(Io& io, Sample& sample) {
   io("block", sample.block);
   io("position", sample.position);
+  io.unless_default("part", sample.part);
   io("side", sample.side);
   io("took_s", sample.took_s, is_not_negative);
   io("real_ns", sample.real_ns);
@@ -196,6 +226,10 @@ Json setup_line(const PairedSetup& setup) {
 PairedSetup paired_setup_from(const Field& line) {
   is_version(line.at(kTrialJournalMark), 1, model::kJournalVersion);
   auto setup = line.get<PairedSetup>();
+  if (setup.identical.empty()) is_not_empty(line.at("benchmarks"));
+  if (setup.part && (setup.part->number > setup.part->of || setup.part->of > setup.max_blocks)) {
+    line.at("part").fail("is no part of a trial of so many blocks");
+  }
   for (const std::string& name : setup.benchmarks) (void)line.at("noise_floors").at(name);
   return setup;
 }
@@ -325,12 +359,16 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   Reader(document).since("blind", file.report.blind);
   Reader(document).since("resting", file.report.resting);
   Reader(document).since("unreached", file.report.unreached);
+  Reader(document).since("machines", file.report.machines);
   file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
   for (const Field& benchmark : document.at("benchmarks").elements()) {
     auto& row = file.report.benchmarks.emplace_back(benchmark.get<verdict::BenchmarkVerdict>());
     file.report.interval_level = row.interval_level;
+    if (row.by_machine && row.by_machine->machines.size() != file.report.machines.size()) {
+      benchmark.at("by_machine").fail("has not one entry for each machine");
+    }
     if (!known.contains(row.name)) benchmark.at("name").fail("names a benchmark without samples");
     if (!row.instructions || row.instructions->exact) continue;
     if (row.instructions->verdict != verdict::Verdict::inconclusive ||
@@ -362,6 +400,16 @@ verdict::PairedFile file_from(const Field& document) {
 }  // namespace
 
 std::string journal_line(const PairedSetup& setup) { return line_text(setup_line(setup)); }
+
+std::string plan_digest(PairedSetup asked, const std::vector<std::string>& workloads, int parts) {
+  asked.base = asked.head = {};
+  asked.benchmarks = workloads;
+  asked.reproduce.clear();
+  asked.timeout_s = 0;
+  asked.part.reset();
+  const std::string text = fmt::format("{} {}", parts, journal_line(asked));
+  return fmt::format("{:016x}", model::fingerprint(text));
+}
 
 std::string journal_line(const InstructionSample& sample) { return line_text(json_of(sample)); }
 
@@ -400,6 +448,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
     io("unreached", report.unreached);
     io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
     io("machine", report.machine);
+    if (!report.machines.empty()) io("machines", report.machines);
     io("benchmarks", report.benchmarks);
     io("setup", setup_line(trial.setup));
     io("instructions", trial.instructions);
@@ -422,6 +471,18 @@ std::string no_base_to_json(const PairedSetup& setup, const model::PairedFailure
 std::string failure_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
   return report_text(Outcome::failed, std::nullopt, setup,
                      [&](Writer& io) { io("failure", failure); });
+}
+
+std::string to_json(const model::BuiltPrograms& programs) { return file_text(json_of(programs)); }
+
+model::BuiltPrograms parse_programs(const std::filesystem::path& path, std::string_view text) {
+  try {
+    const Json document = parse_json(text);
+    return Field(document).get<model::BuiltPrograms>();
+  } catch (const ParseError& error) {
+    throw ReadError(fmt::format("{}: not a sound list of programs: {}; build them again",
+                                path.string(), error.what()));
+  }
 }
 
 bool is_paired_report(std::string_view text) { return begins_with_key(text, kMark); }

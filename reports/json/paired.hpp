@@ -16,6 +16,12 @@
 
 namespace taskbench::reports::json {
 
+/// The digest of what all parts of a trial must have in common: of what was asked for, since what
+/// is found out, such as numbers of iterations, differs by machine. `asked` is the setup before
+/// anything is explored.
+[[nodiscard]] std::string plan_digest(model::PairedSetup asked,
+                                      const std::vector<std::string>& workloads, int parts);
+
 /// Lines of the journal.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
 [[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
@@ -46,6 +52,12 @@ namespace taskbench::reports::json {
 /// The report if there is nothing to judge.
 [[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,
                                           const model::PairedFailure& failure);
+
+/// The list of a folder of programs (harness/trials/program_folder.hpp). parse_programs() throws
+/// ReadError.
+[[nodiscard]] std::string to_json(const model::BuiltPrograms& programs);
+[[nodiscard]] model::BuiltPrograms parse_programs(const std::filesystem::path& path,
+                                                  std::string_view text);
 
 /// Whether the text is meant to be the report of a comparison of two programs, whole or not.
 [[nodiscard]] bool is_paired_report(std::string_view text);

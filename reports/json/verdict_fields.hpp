@@ -91,6 +91,32 @@ void describe(Io& io, Metric& row) {
   describe_metric(io, row);
 }
 
+template <class Io, Like<verdict::Machine> Machine>
+void describe(Io& io, Machine& machine) {
+  io("host", machine.host);
+  io("kind", machine.kind);
+  io("parts", machine.parts);
+  io("blocks", machine.blocks);
+}
+
+template <class Io, Like<verdict::MachineEffect> Effect>
+void describe(Io& io, Effect& effect) {
+  io("blocks", effect.blocks);
+  io("change", effect.change);
+  io("interval_low", effect.low);
+  io("interval_high", effect.high);
+  io("change_without", effect.change_without);
+}
+
+template <class Io, Like<verdict::ByMachine> ByMachine>
+void describe(Io& io, ByMachine& by) {
+  io("machines", by.machines);
+  io("spread", by.spread, is_not_negative);
+  io("p_equal", by.p_equal);
+  io("other_unit", by.other);
+  io("detectable_with_another", by.detectable_with_another);
+}
+
 template <class Io, Like<verdict::BenchmarkVerdict> Row>
 void describe(Io& io, Row& row) {
   io("name", row.name);
@@ -99,6 +125,7 @@ void describe(Io& io, Row& row) {
   io("counters", row.counters);
   io.since("instructions", row.instructions);
   io.since("kinds", row.kinds);
+  io.unless_default("by_machine", row.by_machine);
 }
 
 }  // namespace taskbench::reports::json

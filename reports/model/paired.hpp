@@ -11,6 +11,7 @@
 
 #include "reports/model/drift.hpp"
 #include "reports/model/explanation.hpp"
+#include "reports/model/machine_key.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
@@ -52,6 +53,15 @@ struct PairedProgram {
   std::string one_layout{};  ///< of a revision: why there is one only, as a clause
 };
 
+/// The programs of both sides in a folder, for many machines. Paths are relative to it.
+struct BuiltPrograms {
+  PairedProgram base;
+  PairedProgram head;
+  std::string identical;                     ///< why nothing was built, as a clause
+  std::string reproduce;                     ///< PairedSetup::reproduce
+  std::map<std::string, std::string> files;  ///< digests of the executables
+};
+
 /// How small a difference is noise on this machine, and where that is known from.
 struct NoiseFloor {
   double epsilon = 0;  ///< relative: 0.01 is 1 %
@@ -69,6 +79,23 @@ enum class CpuTimeOf {
   process,      ///< all threads
   main_thread,  ///< as a Google Benchmark program reports without MeasureProcessCPUTime()
 };
+
+/// A part of a trial that is measured on many machines, or on one bit by bit. Part i of n has each
+/// nth block of the plan, from the ith on. No part knows of another.
+struct TrialPart {
+  int number = 0;  ///< from 1 to `of`
+  int of = 0;
+  std::string plan;            ///< digest of all that must be equal in all parts
+  std::string machine;         ///< tells one machine from another, of the same kind, too
+  std::vector<KeyField> kind;  ///< what decides how fast it is: MachineKey::machine
+  std::string host;
+  std::string date;  ///< when it began, RFC 3339
+
+  bool operator==(const TrialPart&) const = default;
+};
+
+/// What is taken as one observation of a trial whose parts are merged.
+enum class Unit { block, machine };
 
 /// Everything that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup : Sampling {
@@ -106,12 +133,18 @@ struct PairedSetup : Sampling {
   bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
-  std::string reproduce;  ///< the command that does the same elsewhere
+  std::string reproduce;            ///< the command that does the same elsewhere
+  std::optional<TrialPart> part{};  ///< if this is a part of a trial
+  std::string identical{};          ///< of a part: why nothing is measured, as a clause
+  // Of a trial whose parts are merged:
+  std::vector<TrialPart> parts{};  ///< by their numbers
+  int rounds = 0;           ///< how many looks, each a block of each part after the one before
+  Unit unit = Unit::block;  ///< of the verdict
 };
 
 /// What one process measured.
 struct ProcessSample {
-  int block = 0;
+  int block = 0;     ///< of the trial, or of its part, from 0
   int position = 0;  ///< in the block, from 0 to 3
   Side side = Side::base;
   double took_s = 0;  ///< since the process before it; what the budget is spent on
@@ -120,6 +153,7 @@ struct ProcessSample {
   /// Medians per iteration: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
+  int part = 0;                       ///< of a merged trial: the number of its part
 };
 
 /// What stands for the instructions among the kinds of counts.
@@ -163,6 +197,17 @@ struct PairedFailure {
   std::string message{};             ///< a sentence that names the program or revision
   std::vector<std::string> lines{};  ///< the last lines of the build's log
 };
+
+/// The number in the whole plan of a block of a trial, or of its part.
+[[nodiscard]] inline int planned_block(const PairedSetup& setup, int block) {
+  return setup.part ? block * setup.part->of + setup.part->number - 1 : block;
+}
+
+/// How many blocks a trial, or its part, may have.
+[[nodiscard]] inline int most_blocks(const PairedSetup& setup) {
+  if (!setup.part) return setup.max_blocks;
+  return (setup.max_blocks - setup.part->number) / setup.part->of + 1;
+}
 
 struct PairedTrial {
   PairedSetup setup;

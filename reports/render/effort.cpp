@@ -55,6 +55,7 @@ std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) 
 /// The options that give a trial that many blocks.
 std::string options_for(std::size_t blocks, const verdict::Reach& reach,
                         const model::PairedSetup& setup) {
+  if (!setup.parts.empty()) return "more parts, or more blocks in each";
   std::string text = max_blocks_for(blocks, setup);
   if (reach.blocks < setup.max_blocks) {
     const double budget_s = reach.block_s * static_cast<double>(blocks);
@@ -98,8 +99,9 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
   }
   if (effort.kind == Kind::never) {
     return fmt::format(
-        "not even a day would decide, as the times scatter too much to tell this change from the "
+        "not even {} would decide, as the times scatter too much to tell this change from the "
         "threshold; {}a greater --delta or a quieter machine would help",
+        setup.parts.empty() ? "a day" : fmt::format("{} blocks", model::kMostBlocks),
         has_others ? "fewer benchmarks (--workload), " : "");
   }
   if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);

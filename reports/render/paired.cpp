@@ -15,6 +15,7 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
+#include "reports/render/machines.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -278,6 +279,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
     if (row.cpu) add_withdrawn("The CPU time of " + row.name, *row.cpu, lines);
   }
   add_not_closely(report, lines);
+  append(lines, machine_remarks(trial, report));
   add_busy_machine(report, lines);
   append(lines, large_floors(setup.noise_floors, setup.delta));
   NamesAndReasons uncounted;
@@ -383,12 +385,16 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "{} of {} processes, {} of {} ms in each process; seed {}. FAIL: slower by {} or more, with "
       "a "
       "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
-      "below that. From 8 blocks on, a verdict is drawn again and again; the first clear one "
-      "stands, unless its later blocks do not confirm it. A benchmark whose verdict "
-      "is confirmed once leaves the later blocks to the others.",
+      "below that.",
       blocks_of(report.blocks), model::kBlockSize,
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
+  text +=
+      report.machines.empty()
+          ? " From 8 blocks on, a verdict is drawn again and again; the first clear one stands, "
+            "unless its later blocks do not confirm it. A benchmark whose verdict is confirmed "
+            "once leaves the later blocks to the others."
+          : merged_basis(trial, report);
   text += cpu_basis(setup);
   text += counts_basis(setup);
   return text + machine_basis(report.machine) + layout_basis(setup) +
@@ -484,15 +490,23 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
 }
 
 Document document(const PairedTrial& trial, const PairedReport& report) {
-  return document(verdict_text(trial, report));
+  Document answer = document(verdict_text(trial, report));
+  auto& blocks = answer.sections.front().blocks;
+  auto machines = machines_blocks(trial, report);
+  blocks.insert(blocks.begin() + 1, std::make_move_iterator(machines.begin()),
+                std::make_move_iterator(machines.end()));
+  return answer;
 }
 
 Document comment(const PairedTrial& trial, const PairedReport& report, const CommentStyle& style) {
   const VerdictText text = verdict_text(trial, report);
   std::vector<Block> method;
   add_reproducing(trial.setup, method);
-  return comment_of(style, text.headline,
-                    comment_body(text, compared(trial.setup) + ": ", std::move(method)));
+  Section body = comment_body(text, compared(trial.setup) + ": ", std::move(method));
+  if (auto machines = machines_blocks(trial, report); !machines.empty()) {
+    body.parts.push_back({"machines", "By machine", std::move(machines), {}, true});
+  }
+  return comment_of(style, text.headline, std::move(body));
 }
 
 namespace {

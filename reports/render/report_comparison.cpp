@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reports/render/gnuplot.hpp"
+#include "reports/render/machines.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -96,6 +97,26 @@ Section processes_part(const verdict::PairedFile& file, const std::string& suffi
   return part.take();
 }
 
+/// The forest plots: the effect on each machine of a merged trial.
+Section machines_part(const verdict::PairedFile& file, const std::string& suffix,
+                      Document& document) {
+  SectionWriter part(document, "machines" + suffix, "By machine");
+  if (file.report.machines.size() < 2) return part.take();
+  for (const verdict::BenchmarkVerdict* each : shown_by_machine(file.report)) {
+    const auto parts = in_parts(forest_rows(file.report, *each), kMaxRows);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      std::string name = plot_name("machines" + suffix, each->name);
+      if (i > 0) name += fmt::format("-part{}", i + 1);
+      part.draw(effect_plot(name, each->name + " by machine", parts[i]),
+                fmt::format("The change of head against base on each machine{}; the bar is the {}, "
+                            "where there are enough blocks for one. Last, all machines together.",
+                            part_text(i, parts.size()), interval_title(each->interval_level)));
+    }
+    part.add(machines_table(file.report, *each, file.trial.setup.unit));
+  }
+  return part.take();
+}
+
 void add_judged(const verdict::PairedFile& file, const std::string& suffix, SectionWriter& section,
                 Document& document) {
   const VerdictText words = verdict_text(file.trial, file.report);
@@ -115,6 +136,9 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
       "five cases; would decide is the time that a trial would take to decide what is undecided.";
   section.add(std::move(table));
   section.say("{}", words.basis);
+  if (Section part = machines_part(file, suffix, document); !part.blocks.empty()) {
+    section.add(std::move(part));
+  }
   if (Section part = processes_part(file, suffix, document); !part.blocks.empty()) {
     section.add(std::move(part));
   }

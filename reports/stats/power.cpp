@@ -90,8 +90,8 @@ std::optional<std::size_t> blocks_needed(double deviation, double effect, double
   require(std::isfinite(effect), "power: the effect must be finite");
   const double matters = std::log1p(std::max(delta, epsilon));
   const auto is_enough = [&](std::size_t blocks) {
-    const Look end =
-        last_look(blocks, {errors.alpha, errors.pass_error, std::max(blocks, errors.max_blocks)});
+    const Look end = last_look(blocks, {errors.alpha, errors.pass_error,
+                                        std::max(blocks, errors.max_blocks), errors.at_once});
     if (effect >= matters) {
       const double failing =
           minimum_failing_effect(deviation, blocks, epsilon, delta, {end.alpha, beta, workloads});

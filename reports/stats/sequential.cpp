@@ -42,11 +42,16 @@ std::vector<double> shares(std::size_t looks, std::size_t first, double first_sh
 }  // namespace
 
 std::vector<Look> looks(const TrialErrors& errors) {
-  const auto [alpha, pass_error, max_blocks] = errors;
+  require(errors.max_blocks > 0, "looks: no blocks");
+  if (errors.at_once) return looks_at({errors.max_blocks}, errors);
+  return looks_at(look_blocks(errors.max_blocks), errors);
+}
+
+std::vector<Look> looks_at(const std::vector<std::size_t>& blocks, const TrialErrors& errors) {
+  const auto& [alpha, pass_error, max_blocks, at_once] = errors;
   require_fraction(alpha, "looks: alpha");
   require_fraction(pass_error, "looks: pass_error");
-  require(max_blocks > 0, "looks: no blocks");
-  const std::vector<std::size_t> blocks = look_blocks(max_blocks);
+  require(!blocks.empty(), "looks: no look");
   const auto can_fail = std::ranges::find_if(
       blocks, [&](std::size_t each) { return least_p(each) < kFirstFailShare * alpha; });
   const auto first = static_cast<std::size_t>(can_fail - blocks.begin());

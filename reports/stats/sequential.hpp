@@ -14,6 +14,7 @@ struct TrialErrors {
   double alpha = 0.01;       ///< of a false FAIL of any workload
   double pass_error = 0.05;  ///< of a false PASS of one workload
   std::size_t max_blocks = 256;
+  bool at_once = false;  ///< all of both at one look, at the end
 };
 
 /// One judgement of a trial.
@@ -36,6 +37,11 @@ struct Look {
 /// 2 : 3 : 4 ...: with 0.05, a PASS at 8 blocks can happen (0.005), if all differences lie below
 /// the change that matters. Most trials are of changes that change nothing; they should end early.
 [[nodiscard]] std::vector<Look> looks(const TrialErrors& errors);
+
+/// Looks after so many observations each, in this order, which share the errors as those of a trial
+/// do. All of both for a single one.
+[[nodiscard]] std::vector<Look> looks_at(const std::vector<std::size_t>& observations,
+                                         const TrialErrors& errors);
 
 /// Whether a look is due after this many complete blocks.
 [[nodiscard]] bool is_look(std::size_t blocks, std::size_t max_blocks);

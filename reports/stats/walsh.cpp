@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/require.hpp"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// All n (n + 1) / 2 Walsh averages, ascending.
+/// All n (n + 1) / 2 Walsh averages, in no order: to find a few by their ranks is far quicker than
+/// to sort all.
 std::vector<double> walsh_averages(std::span<const double> values) {
   require_finite(values, "Walsh averages");
   std::vector<double> averages;
@@ -26,8 +28,16 @@ std::vector<double> walsh_averages(std::span<const double> values) {
       averages.push_back(std::midpoint(values[i], values[j]));
     }
   }
-  std::sort(averages.begin(), averages.end());
   return averages;
+}
+
+/// The values that would be at these places, counted from either end, if all were sorted.
+Interval ranked(std::vector<double> averages, std::size_t from_each_end) {
+  const auto low = averages.begin() + static_cast<std::ptrdiff_t>(from_each_end);
+  const auto high = averages.end() - 1 - static_cast<std::ptrdiff_t>(from_each_end);
+  std::nth_element(averages.begin(), low, averages.end());
+  if (low != high) std::nth_element(low + 1, high, averages.end());
+  return {*low, *high};
 }
 
 /// The greatest k with P(W <= k) <= alpha: this many Walsh averages lie outside a bound.
@@ -40,12 +50,12 @@ std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alp
 /// Both bounds, each with an error of alpha.
 Interval bounds(std::span<const double> values, double alpha) {
   require_fraction(alpha, "confidence bound: alpha");
-  const std::vector<double> averages = walsh_averages(values);
+  std::vector<double> averages = walsh_averages(values);
   const auto outside = cut(signed_rank_lower_tail(values.size()), alpha);
   if (!outside) return {-kInfinity, kInfinity};
   // With an alpha of a half or more, the bounds would change places.
   const std::size_t k = std::min(*outside, (averages.size() - 1) / 2);
-  return {averages[k], averages[averages.size() - 1 - k]};
+  return ranked(std::move(averages), k);
 }
 
 }  // namespace
@@ -78,11 +88,11 @@ Interval confidence_interval(std::span<const double> values, double confidence) 
 double robust_deviation(std::span<const double> values) {
   constexpr double kTail = 0.1;
   require(values.size() >= 2, "robust deviation of fewer than two values");
-  const std::vector<double> averages = walsh_averages(values);
   const std::vector<double> lower_tail = signed_rank_lower_tail(values.size());
   // Three values or fewer have no interval of 80 %; the level that their whole range has is used.
   const std::size_t k = cut(lower_tail, kTail).value_or(0);
-  const double width = averages[averages.size() - 1 - k] - averages[k];
+  const auto [low, high] = ranked(walsh_averages(values), k);
+  const double width = high - low;
   const auto n = static_cast<double>(values.size());
   return width * std::sqrt(n) / (2 * student_t_quantile(1 - lower_tail[k], n - 1));
 }

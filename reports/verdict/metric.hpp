@@ -19,6 +19,8 @@ struct LookDecision {
   bool improved = false;
   int blocks = 0;
   double change = 0;  ///< over these blocks
+
+  bool operator==(const LookDecision&) const = default;
 };
 
 /// What is known of one metric of one benchmark.
@@ -49,6 +51,8 @@ struct MetricVerdict {
   /// About how many blocks lead to a verdict, if the change is what it seems; empty if no number
   /// does.
   std::optional<std::size_t> blocks_needed;
+
+  bool operator==(const MetricVerdict&) const = default;
 };
 
 /// The values of one metric of one benchmark, over complete blocks.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <set>
 #include <span>
 #include <utility>
 
 #include "reports/model/run.hpp"
+#include "reports/stats/heterogeneity.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
@@ -26,12 +28,14 @@ constexpr const char* kCpuTime = "cpu_ns";  // among a sample's counters
 
 using Numbers = std::vector<std::size_t>;
 
+bool is_merged(const PairedTrial& trial) { return !trial.setup.parts.empty(); }
+
 std::size_t most_blocks(const PairedTrial& trial) {
   return static_cast<std::size_t>(trial.setup.max_blocks);
 }
 
 stats::TrialErrors errors_of(const PairedTrial& trial) {
-  return {trial.setup.alpha, trial.setup.pass_error, most_blocks(trial)};
+  return {trial.setup.alpha, trial.setup.pass_error, most_blocks(trial), is_merged(trial)};
 }
 
 std::optional<double> wall_time(const model::ProcessSample& sample, const std::string& benchmark) {
@@ -171,6 +175,83 @@ std::vector<Judgement> judgements_of(const PairedTrial& trial) {
   return result;
 }
 
+/// What the verdict of a trial rests on.
+struct Observed {
+  model::Unit unit = model::Unit::block;
+  std::vector<Machine> machines{};  ///< of a merged trial
+  Numbers machine_of_block{};       ///< likewise
+
+  /// The machines of these blocks; empty unless the trial is merged.
+  [[nodiscard]] Numbers machines_of(const Numbers& blocks) const {
+    Numbers result;
+    if (machines.empty()) return result;
+    for (const std::size_t block : blocks) result.push_back(machine_of_block[block]);
+    return result;
+  }
+  /// How many observations these blocks are.
+  [[nodiscard]] std::size_t count(const Numbers& blocks) const {
+    if (unit == model::Unit::block) return blocks.size();
+    const Numbers those = machines_of(blocks);
+    return std::set<std::size_t>(those.begin(), those.end()).size();
+  }
+};
+
+/// The benchmarks of a merged trial, by which of the first `most` blocks have measured them.
+std::map<Numbers, Numbers> groups_within(const PairedTrial& trial, std::size_t most) {
+  std::map<Numbers, Numbers> groups;
+  for (std::size_t i = 0; i < trial.setup.benchmarks.size(); ++i) {
+    Numbers blocks = blocks_with(trial, trial.setup.benchmarks[i]);
+    std::erase_if(blocks, [&](std::size_t block) { return block >= most; });
+    if (!blocks.empty()) groups[std::move(blocks)].push_back(i);
+  }
+  return groups;
+}
+
+/// How many blocks of a merged trial belong to its first `rounds` rounds, and whether each part has
+/// had as many.
+std::pair<std::size_t, bool> within_rounds(const PairedTrial& trial, int rounds) {
+  std::map<int, int> blocks_of;
+  for (const model::TrialPart& part : trial.setup.parts) blocks_of[part.number] = 0;
+  std::size_t within = 0;
+  for (std::size_t i = 0; i < trial.samples.size(); i += model::kBlockSize) {
+    within += ++blocks_of[trial.samples[i].part] <= rounds ? 1U : 0U;
+  }
+  return {within, std::ranges::all_of(
+                      blocks_of, [&](const auto& of_part) { return of_part.second >= rounds; })};
+}
+
+/// All judgements of a merged trial: one after each round but the last, and one at the end, which
+/// has the errors that the others have left. When a look is due does not depend on which part comes
+/// when: it waits for the slowest.
+std::vector<Judgement> judgements_of_merged(const PairedTrial& trial, const Observed& observed) {
+  const auto all = static_cast<std::size_t>(complete_blocks(trial));
+  const auto rounds = static_cast<std::size_t>(std::max(1, trial.setup.rounds));
+  const auto parts = static_cast<std::size_t>(trial.setup.parts.front().of);
+  std::vector<std::size_t> counts;
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    counts.push_back(observed.unit == model::Unit::block ? parts * round
+                                                         : observed.machines.size());
+  }
+  const std::vector<stats::Look> looks = stats::looks_at(counts, errors_of(trial));
+  std::vector<Judgement> result;
+  const auto judge_within = [&](std::size_t blocks, const stats::Look& look) {
+    for (const auto& [own, benchmarks] : groups_within(trial, blocks)) {
+      result.push_back({{own.size(), look.alpha, look.pass_error}, benchmarks, own});
+    }
+  };
+  stats::Look left{all, trial.setup.alpha, trial.setup.pass_error};
+  for (std::size_t round = 1; round < rounds; ++round) {
+    const auto [within, is_reached] = within_rounds(trial, static_cast<int>(round));
+    if (!is_reached || (trial.end && within == all)) break;
+    const stats::Look& look = looks[round - 1];
+    left.alpha -= look.alpha;
+    left.pass_error -= look.pass_error;
+    judge_within(within, look);
+  }
+  if (trial.end && all > 0) judge_within(all, left);
+  return result;
+}
+
 /// The rows of a report in the making: by the places in the setup; empty before the first look.
 using Rows = std::vector<std::optional<BenchmarkVerdict>>;
 
@@ -191,9 +272,13 @@ Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& r
 }
 
 /// Judges the benchmarks that are due, with the errors that their look may spend.
-std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Judgement& now,
-                                       const Rows& earlier) {
+std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed& observed,
+                                       const Judgement& now, const Rows& earlier,
+                                       bool with_cpu_times = true) {
   const auto& setup = trial.setup;
+  const Numbers machines = observed.machines_of(now.blocks);
+  stats::TrialErrors errors = errors_of(trial);
+  if (is_merged(trial) && now.look.alpha > 0) errors.alpha = now.look.alpha;
   std::vector<MetricSeries> wall;
   std::vector<MetricSeries> cpu;
   Numbers with_cpu;  // their places in `wall`
@@ -202,7 +287,7 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Judgement
     wall.push_back(*series_of(trial, name, now.blocks, wall_time));
     wall.back().epsilon = setup.noise_floors.at(name).epsilon;
     wall.back().delta = setup.delta;
-    if (!setup.cpu_time_of.contains(name)) continue;
+    if (!with_cpu_times || !setup.cpu_time_of.contains(name)) continue;
     auto series = series_of(trial, name, now.blocks, cpu_time);
     if (!series) continue;
     series->epsilon = wall.back().epsilon;
@@ -210,9 +295,18 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Judgement
     cpu.push_back(*std::move(series));
     with_cpu.push_back(wall.size() - 1);
   }
-  const auto judged = [&](const std::vector<MetricSeries>& series, bool of_cpu) {
-    return judge_metric(series, absent_from(trial, now, earlier, of_cpu), errors_of(trial),
-                        setup.seed, now.look);
+  const auto judged = [&](std::vector<MetricSeries>& series, bool of_cpu) {
+    for (MetricSeries& each : series) {
+      each.differences = observations(each.differences, machines, observed.unit);
+    }
+    std::vector<MetricVerdict> rows = judge_metric(series, absent_from(trial, now, earlier, of_cpu),
+                                                   errors, setup.seed, now.look);
+    for (MetricVerdict& row : rows) {  // in blocks, whatever is observed
+      if (row.blocks_needed) {
+        *row.blocks_needed *= now.blocks.size() / observed.count(now.blocks);
+      }
+    }
+    return rows;
   };
   const std::vector<MetricVerdict> times = judged(wall, false);
   const std::vector<MetricVerdict> cpu_times = judged(cpu, true);
@@ -236,8 +330,39 @@ void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdi
   report = std::move(row);
 }
 
-/// Whether the last block did not measure it.
+/// Adds what each machine shows of the benchmarks of a judgement, and the answer to the other
+/// question.
+void add_machines(const PairedTrial& trial, const Observed& observed, const Judgement& now,
+                  Rows& rows) {
+  const bool by_block = observed.unit == model::Unit::block;
+  Observed other = observed;
+  other.unit = by_block ? model::Unit::machine : model::Unit::block;
+  const std::vector<BenchmarkVerdict> others =
+      judge_at(trial, other, now, Rows(rows.size()), false);
+  const Numbers machines = observed.machines_of(now.blocks);
+  std::vector<std::vector<double>> differences;
+  for (const std::size_t each : now.benchmarks) {
+    differences.push_back(
+        series_of(trial, trial.setup.benchmarks[each], now.blocks, wall_time)->differences);
+  }
+  const auto spreads = stats::heterogeneity(differences, machines, trial.setup.seed);
+  const std::size_t more = by_block ? now.blocks.size() / other.count(now.blocks) : 1;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    BenchmarkVerdict& row = *rows[now.benchmarks[i]];
+    ByMachine& by = row.by_machine.emplace();
+    by.machines = effects_of(differences[i], machines, observed.machines.size(), observed.unit,
+                             row.interval_level);
+    by.spread = std::expm1(spreads[i].deviation);
+    by.p_equal = spreads[i].p_adjusted;
+    by.other = others[i];
+    by.detectable_with_another = with_another(observations(differences[i], machines, observed.unit),
+                                              more, row, errors_of(trial), rows.size());
+  }
+}
+
+/// Whether the last block did not measure it, as others went on.
 bool rests(const PairedTrial& trial, const std::string& benchmark) {
+  if (is_merged(trial)) return false;
   const auto last = static_cast<std::size_t>(complete_blocks(trial)) - 1;
   return !trial.samples[last * model::kBlockSize].real_ns.contains(benchmark);
 }
@@ -345,6 +470,7 @@ Reach reach_of(const PairedTrial& trial, int blocks) {
   reach.least = stats::least_blocks(errors);
   reach.steady = stats::least_blocks(errors, trial.setup.benchmarks.size());
   const auto complete = static_cast<std::size_t>(complete_blocks(trial));
+  if (is_merged(trial)) return reach;  // blocks were measured side by side
   for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
     reach.block_s += trial.samples[i].took_s / static_cast<double>(complete);
   }
@@ -357,14 +483,22 @@ PairedReport judge(const PairedTrial& trial) {
   report.interval_level = interval_level_of(trial.setup.pass_error);
   report.machine = drift_over(trial.samples);
   Rows rows(trial.setup.benchmarks.size());
-  for (const Judgement& now : judgements_of(trial)) {
-    std::vector<BenchmarkVerdict> judged = judge_at(trial, now, rows);
+  Observed observed;
+  if (is_merged(trial)) {
+    report.machines = machines_of(trial);
+    observed = {trial.setup.unit, report.machines, machine_of_blocks(trial, report.machines)};
+  }
+  const std::vector<Judgement> judgements =
+      is_merged(trial) ? judgements_of_merged(trial, observed) : judgements_of(trial);
+  for (const Judgement& now : judgements) {
+    std::vector<BenchmarkVerdict> judged = judge_at(trial, observed, now, rows);
     const std::size_t absent = rows.size() - now.benchmarks.size();
     report.could_fail =
-        report.could_fail || now.look.alpha > stats::least_p(now.blocks.size(), absent);
+        report.could_fail || now.look.alpha > stats::least_p(observed.count(now.blocks), absent);
     for (std::size_t i = 0; i < judged.size(); ++i) {
       take_later(std::move(judged[i]), trial.setup.alpha, rows[now.benchmarks[i]]);
     }
+    if (is_merged(trial)) add_machines(trial, observed, now, rows);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::optional<BenchmarkVerdict>& row = rows[i];

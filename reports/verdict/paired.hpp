@@ -17,6 +17,7 @@
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 #include "reports/verdict/exact.hpp"
+#include "reports/verdict/machines.hpp"
 #include "reports/verdict/metric.hpp"
 
 namespace taskbench::reports::verdict {
@@ -31,6 +32,7 @@ struct BenchmarkVerdict : MetricVerdict {
   std::vector<CounterMove> counters;                ///< at most three, those that moved most
   std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them
   std::vector<KindVerdict> kinds;                   ///< those that were counted on both sides
+  std::optional<ByMachine> by_machine;              ///< of a merged trial
 };
 
 struct PairedReport {
@@ -49,7 +51,8 @@ struct PairedReport {
   std::vector<std::string> resting;
   std::vector<std::string> unreached;
   double interval_level = kIntervalLevel;  ///< of each interval
-  model::Drift machine;  ///< how it moved, over all processes that it was recorded for
+  model::Drift machine;           ///< how it moved, over all processes that it was recorded for
+  std::vector<Machine> machines;  ///< of a merged trial
 };
 
 /// What a trial that ends after this many blocks can decide, as known before it ends.
@@ -100,7 +103,7 @@ struct Reach {
 /// measured, at the end. Looks count the blocks that have measured it: a benchmark may leave, and
 /// rest meanwhile, and counts for the others as stats::sign_flip_test says. The first look that
 /// decides a benchmark gives its verdict; the figures are those of its last look, over all of its
-/// blocks.
+/// blocks. A merged trial has one look, at its end, or one after each round.
 [[nodiscard]] PairedReport judge(const model::PairedTrial& trial);
 
 // What `taskbench ab --json` or `taskbench gate --json` has written.

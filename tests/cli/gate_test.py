@@ -455,6 +455,42 @@ class Cache(GateTest):
             "base": "--build-only needs --base-rev and --head-rev",
             "bsae": "unknown side 'bsae'; did you mean 'base'?"})
 
+    def test_both_sides_are_built_once_and_measured_anywhere(self):
+        self.commit("slower", SLOWER)
+        answer = self.gate(f"--build-only both --out {self.folder}/built")
+        head = self.git("rev-parse", "HEAD")
+        self.assertEqual(answer.stdout, f"built base {self.base[:12]} and head {head[:12]}, in "
+                                        f"{self.folder}/built\n")
+        shutil.move(self.folder / "built", self.folder / "moved")
+        shutil.rmtree(self.folder / "cache")
+        self.taskbench(f"gate --programs moved --max-blocks 12 --json r.json", status=1)
+        self.assertEqual(self.load("r.json")["head"]["commit"], head)
+        self.assertFalse((self.folder / "cache").exists())
+        for number in (1, 2):
+            self.taskbench(f"gate --programs moved --part {number}/2 --max-blocks 20 "
+                           f"--journal p{number}")
+        self.taskbench("gate --merge p1 p2 --json r.json", status=1)
+        self.assertEqual(self.load("r.json")["base"]["commit"], self.base)
+        (self.folder / "moved/head/out/bench").chmod(0o644)  # as a store of artifacts leaves it
+        self.taskbench("gate --programs moved --part 1/2 --max-blocks 2 --journal p1")
+        self.write("moved/head/out/bench", "other", 0o755)
+        self.refused("gate --programs moved --part 1/2 --journal p1",
+                     says="moved/head/out/bench is not the file that was built")
+        self.refused("gate --programs cache", says="there is no such folder")
+        self.refused("gate --programs repository", says="--build-only both --out makes the folder")
+        self.refused("gate --base-rev a --head-rev b --build-only head --out x",
+                     says="--out needs --build-only both")
+
+    def test_a_folder_of_equal_sources_says_that_there_is_nothing_to_measure(self):
+        self.commit("nothing", notes="x")
+        answer = self.gate(f"--build-only both --out {self.folder}/built", base="HEAD")
+        self.assertIn("nothing was built, because base and head are one commit", answer.stderr)
+        self.taskbench("gate --programs built --part 1/1 --journal p1")
+        answer = self.taskbench("gate --merge p1")
+        self.assertIn("PASS: nothing was measured, because base and head are one", answer.stdout)
+        answer = self.taskbench("gate --programs built")
+        self.assertIn("PASS: nothing was measured, because base and head are one", answer.stdout)
+
     def test_a_failed_build_is_not_kept(self):
         fail_once = self.build_script(f"test -e {self.folder}/lucky")
         head = self.commit("fails at first", build=fail_once)

@@ -1,0 +1,127 @@
+#include "harness/trials/program_folder.hpp"
+
+#include <system_error>
+
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/file_content.hpp"
+#include "harness/trials/paired_trial.hpp"
+#include "reports/json/paired.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using model::PairedProgram;
+using model::Side;
+
+constexpr const char* kList = "programs.json";
+
+/// Copies what a checkout has at `from` to the same place below `into`.
+void copy_below(const fs::path& checkout, const fs::path& from, const fs::path& into) {
+  const fs::path place = into / from.lexically_relative(checkout);
+  std::error_code failed;
+  fs::create_directories(place.parent_path(), failed);
+  fs::copy(from, place,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing |
+               fs::copy_options::copy_symlinks,
+           failed);
+  if (failed) refuse("--out: {} cannot be copied: {}", from.string(), failed.message());
+}
+
+/// The command and the layouts of a program, with `change` made of each path.
+template <class Change>
+void change_paths(PairedProgram& program, const Change& change) {
+  Strings words = split_command(program.command);
+  words.front() = change(fs::path(words.front())).string();
+  program.command.clear();
+  for (const std::string& word : words) {
+    program.command += (program.command.empty() ? "" : " ") + shell_word(word);
+  }
+  for (std::string& layout : program.layouts) layout = change(fs::path(layout)).string();
+}
+
+std::string digest_of_file(const fs::path& file) {
+  const FileContent content = read_file(file);
+  if (!content.ok()) refuse("{}: {}", file.string(), content.error);
+  return digest_of(content.bytes);
+}
+
+Strings executables_of(const PairedProgram& program) {
+  Strings files = program.layouts;
+  files.insert(files.begin(), split_command(program.command).front());
+  return files;
+}
+
+}  // namespace
+
+void refuse_other_folder(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::exists(folder) || fs::is_empty(folder, failed) || fs::exists(folder / kList)) return;
+  refuse("--out '{}': it has other files; name a new folder", folder.string());
+}
+
+void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& also) {
+  refuse_other_folder(folder);
+  std::error_code failed;
+  fs::remove(folder / kList, failed);  // first: without it, the rest is nothing
+  fs::create_directories(folder, failed);
+  if (failed) refuse("--out '{}': {}", folder.string(), failed.message());
+  model::BuiltPrograms saved{setup.base, setup.head, setup.identical, setup.reproduce, {}};
+  for (const Side side : kBothSides) {
+    const fs::path into = folder / name_of(side);
+    fs::remove_all(into, failed);
+    if (!setup.identical.empty()) continue;
+    PairedProgram& program = of(saved, side);
+    const fs::path checkout = program.checkout;
+    for (const std::string& file : executables_of(program)) copy_below(checkout, file, into);
+    for (const std::string& each : also) {
+      if (fs::exists(checkout / each)) copy_below(checkout, checkout / each, into);
+    }
+    change_paths(program, [&](const fs::path& path) {
+      return name_of(side) / path.lexically_relative(checkout);
+    });
+    program.checkout.clear();
+    for (const std::string& file : executables_of(program)) {
+      saved.files[file] = digest_of_file(folder / file);
+    }
+  }
+  const WriteOutcome written = write_atomically(folder / kList, json::to_json(saved));
+  if (!written.ok()) refuse("--out: {}", written.error);
+}
+
+void load_programs(const fs::path& folder, model::PairedSetup& setup) {
+  const fs::path list = folder / kList;
+  const FileContent content = read_file(list);
+  if (!content.ok()) {
+    refuse("--programs '{}': {} {}; taskbench gate --build-only both --out makes the folder",
+           folder.string(), kList, content.error);
+  }
+  model::BuiltPrograms saved;
+  try {
+    saved = json::parse_programs(list, content.bytes);
+  } catch (const json::ReadError& error) {
+    refuse("--programs: {}", error.what());
+  }
+  for (const auto& [file, digest] : saved.files) {
+    if (digest_of_file(folder / file) != digest) {
+      refuse("--programs: {} is not the file that was built; copy the folder again",
+             (folder / file).string());
+    }
+    // Stores of artifacts keep no permissions.
+    std::error_code ignored;
+    fs::permissions(folder / file, fs::perms::owner_exec, fs::perm_options::add, ignored);
+  }
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  for (const Side side : kBothSides) {
+    PairedProgram& program = of(saved, side);
+    if (saved.identical.empty()) {
+      change_paths(program, [&](const fs::path& path) { return whole / path; });
+      program.checkout = (whole / name_of(side)).string();
+    }
+    of(setup, side) = std::move(program);
+  }
+  setup.identical = std::move(saved.identical);
+  setup.reproduce = std::move(saved.reproduce);
+}
+
+}  // namespace taskbench::harness

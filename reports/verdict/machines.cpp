@@ -1,0 +1,113 @@
+#include "reports/verdict/machines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reports/model/machine_key.hpp"
+#include "reports/stats/power.hpp"
+#include "reports/stats/walsh.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+std::vector<std::vector<double>> by_machine(const std::vector<double>& differences,
+                                            const std::vector<std::size_t>& machines) {
+  std::map<std::size_t, std::vector<double>> groups;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    groups[machines[i]].push_back(differences[i]);
+  }
+  std::vector<std::vector<double>> result;
+  for (auto& [machine, group] : groups) result.push_back(std::move(group));
+  return result;
+}
+
+std::optional<double> change_if_finite(double log_ratio) {
+  return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Machine> machines_of(const model::PairedTrial& trial) {
+  std::vector<Machine> machines;
+  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> kinds;  // by their first machines
+  for (const model::TrialPart& part : trial.setup.parts) {
+    const std::size_t place = places.try_emplace(part.machine, machines.size()).first->second;
+    if (place == machines.size()) {
+      machines.push_back({part.host, model::machine_key({part.kind, {}}), {}, 0});
+      kinds.try_emplace(machines.back().kind, place);
+    }
+    machines[place].parts.push_back(part.number);
+    for (std::size_t i = 0; i < trial.samples.size(); i += model::kBlockSize) {
+      machines[place].blocks += trial.samples[i].part == part.number ? 1 : 0;
+    }
+  }
+  std::ranges::stable_sort(machines, {}, [&](const Machine& each) { return kinds[each.kind]; });
+  return machines;
+}
+
+std::vector<std::size_t> machine_of_blocks(const model::PairedTrial& trial,
+                                           const std::vector<Machine>& machines) {
+  std::map<int, std::size_t> of_part;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    for (const int part : machines[i].parts) of_part[part] = i;
+  }
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i + model::kBlockSize <= trial.samples.size(); i += model::kBlockSize) {
+    result.push_back(of_part.at(trial.samples[i].part));
+  }
+  return result;
+}
+
+std::vector<double> observations(const std::vector<double>& differences,
+                                 const std::vector<std::size_t>& machines, model::Unit unit) {
+  if (unit == model::Unit::block) return differences;
+  std::vector<double> result;
+  for (const auto& group : by_machine(differences, machines)) {
+    result.push_back(stats::hodges_lehmann(group));
+  }
+  return result;
+}
+
+std::vector<MachineEffect> effects_of(const std::vector<double>& differences,
+                                      const std::vector<std::size_t>& machines, std::size_t count,
+                                      model::Unit unit, double level) {
+  std::vector<MachineEffect> effects(count);
+  for (std::size_t machine = 0; machine < count; ++machine) {
+    std::vector<double> own;
+    std::vector<double> others;
+    std::vector<std::size_t> of_others;
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      if (machines[i] == machine) {
+        own.push_back(differences[i]);
+      } else {
+        others.push_back(differences[i]);
+        of_others.push_back(machines[i]);
+      }
+    }
+    if (own.empty()) continue;
+    MachineEffect& effect = effects[machine];
+    effect.blocks = static_cast<int>(own.size());
+    effect.change = std::expm1(stats::hodges_lehmann(own));
+    const auto interval = stats::confidence_interval(own, level);
+    effect.low = change_if_finite(interval.low);
+    effect.high = change_if_finite(interval.high);
+    if (others.empty()) continue;
+    effect.change_without =
+        std::expm1(stats::hodges_lehmann(observations(others, of_others, unit)));
+  }
+  return effects;
+}
+
+std::optional<double> with_another(const std::vector<double>& of_unit, std::size_t more,
+                                   const MetricVerdict& row, const stats::TrialErrors& errors,
+                                   std::size_t workloads) {
+  if (of_unit.size() < 2) return std::nullopt;
+  const double detectable = stats::minimum_failing_effect(
+      stats::robust_deviation(of_unit), of_unit.size() + more, row.epsilon, row.delta,
+      {.alpha = errors.alpha, .workloads = workloads});
+  return std::isfinite(detectable) ? std::optional(detectable) : std::nullopt;
+}
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""The recipes of gates on many machines: that they parse, that what they name exists, that no job
+has a token, and what scripts/gate-merge and the loop in docs/parts.md do."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+
+from fake_program import fake_benchmark  # noqa: E402
+
+BINARY = os.environ["TASKBENCH_BINARY"]
+GITHUB = ROOT / "ci/github/gate-parts.yml"
+GITLAB = ROOT / "ci/gitlab/gate-parts.gitlab-ci.yml"
+KUBERNETES = ROOT / "ci/kubernetes/gate-parts.yaml"
+SCRIPTS = ("gate-merge", "gate-slurm")
+
+
+def parsed(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def texts():
+    """Name, shell and text of each shell part."""
+    for job in parsed(GITHUB)["jobs"].values():
+        for number, step in enumerate(job["steps"]):
+            if "run" in step:
+                yield f"{job['name'][:5]}{number}", "bash", step["run"]
+    for name, job in parsed(GITLAB).items():
+        yield name, "sh", "\n".join(job["script"])
+    (container,) = parsed(KUBERNETES)["spec"]["template"]["spec"]["containers"]
+    yield "kubernetes", "sh", container["args"][0]
+
+
+class Recipes(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("shellcheck"), "needs shellcheck")
+    def test_shell_parts_have_no_flaws_that_shellcheck_knows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [ROOT / "scripts" / name for name in SCRIPTS]
+            for number, (name, shell, text) in enumerate(texts()):
+                files.append(Path(folder, f"{number}-{name}"))
+                files[-1].write_text(f"#!/bin/{shell}\n{text}\n", encoding="utf-8")
+            answer = subprocess.run(["shellcheck", *files], capture_output=True, text=True,
+                                    check=False)
+        self.assertEqual(answer.stdout, "")
+
+    def test_options_are_those_of_the_gate_and_of_the_scripts(self):
+        known = "".join(path.read_text() for path in (ROOT / "cli").glob("*/*.cpp"))
+        for script in (*SCRIPTS, "gate-pr", "install-taskbench"):
+            known += (ROOT / "scripts" / script).read_text()
+        count = 0
+        for name, _, text in texts():
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text):
+                self.assertRegex(known, rf'"{option}"|(?m:^ +{option}\))', (name, option))
+                count += 1
+            for script in re.findall(r"\bscripts/[\w-]+", text):
+                self.assertTrue(os.access(ROOT / script, os.X_OK), script)
+        self.assertGreater(count, 30)
+
+    def test_the_jobs_have_no_token_and_parts_do_not_stop_each_other(self):
+        workflow = parsed(GITHUB)
+        self.assertEqual(workflow["permissions"], {"contents": "read"})
+        self.assertEqual(workflow["name"], parsed(ROOT / "ci/github/gate.yml")["name"])
+        for path in (GITHUB, GITLAB, KUBERNETES):
+            for token in ("github.token", "secrets.", "_TOKEN", "pull_request_target"):
+                self.assertNotIn(token, path.read_text())
+        pinned = 0
+        known = "".join(path.read_text() for path in (ROOT / "ci/github").glob("*.yml"))
+        for action in re.findall(r"uses: (\S+)", GITHUB.read_text()):
+            self.assertRegex(action, r"^[\w/-]+@[0-9a-f]{40}$")
+            self.assertGreater(known.count(action), 1, "other recipes use another version")
+            pinned += 1
+        self.assertGreater(pinned, 5)
+        part = workflow["jobs"]["part"]
+        self.assertNotIn("permissions", part)
+        self.assertIs(part["strategy"]["fail-fast"], False)
+        self.assertTrue(workflow["jobs"]["merge"]["if"].startswith("always() && "))
+        for job in workflow["jobs"].values():
+            for step in job["steps"]:
+                self.assertNotIn("${{", step.get("run", ""))
+                if "checkout@" in step.get("uses", ""):
+                    self.assertIs(step["with"]["persist-credentials"], False)
+        jobs = parsed(GITLAB)
+        self.assertGreater(jobs["taskbench-part"]["parallel"], 1)
+        self.assertIs(jobs["taskbench-part"]["allow_failure"], True)
+        self.assertEqual(jobs["taskbench-gate"]["rules"][0]["when"], "always")
+
+    def test_kubernetes_starts_as_many_parts_as_it_tells_them(self):
+        job = parsed(KUBERNETES)
+        self.assertEqual((job["apiVersion"], job["kind"]), ("batch/v1", "Job"))
+        spec = job["spec"]
+        self.assertEqual(spec["completionMode"], "Indexed")
+        pod = spec["template"]["spec"]
+        self.assertEqual(pod["restartPolicy"], "Never")
+        self.assertIs(pod["automountServiceAccountToken"], False)
+        (container,) = pod["containers"]
+        self.assertIn(f"+ 1))/{spec['completions']}\"", container["args"][0])
+        self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
+        claimed = {volume["name"] for volume in pod["volumes"]}
+        self.assertEqual(claimed, {mount["name"] for mount in container["volumeMounts"]})
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="taskbench-recipes-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/taskbench").symlink_to(BINARY)
+
+    def run_here(self, *words, status=0):
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        answer = subprocess.run(list(map(str, words)), cwd=self.folder, capture_output=True,
+                                text=True, check=False, timeout=100,
+                                env={**os.environ, "PATH": path, "HOME": str(self.folder)})
+        self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
+        return answer
+
+    def test_the_loop_of_the_documentation_and_what_merges(self):
+        self.run_here("git", "init", "--quiet", "--initial-branch", "main")
+        for name, times in (("base", "sort=1000"), ("head", "sort=1300")):
+            (self.folder / "bench").write_text(fake_benchmark(times))
+            (self.folder / "bench").chmod(0o755)
+            self.run_here("git", "add", "bench")
+            self.run_here("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit",
+                          "--quiet", "-m", name)
+        page = (ROOT / "docs/parts.md").read_text()
+        loop = re.search(r"```sh\n(.*?)```", page, re.DOTALL).group(1)
+        loop = loop.replace("origin/main", "HEAD~ --build true --program bench")
+        loop = loop.replace('--part "', '--max-blocks 12 --part "')
+        self.run_here("sh", "-e", "-c", loop, status=1)
+        self.assertIn("FAIL: sort is 30.", (self.folder / "comment.md").read_text())
+        (self.folder / "part-2.journal").unlink()
+        merge = (ROOT / "scripts/gate-merge", "--parts", ".")
+        answer = self.run_here(*merge, "--", "--format", "csv", status=1)
+        self.assertIn("sort,wall_time_ns,FAIL", answer.stdout)
+        comment = (self.folder / "taskbench-gate/comment.md").read_text()
+        self.assertIn("1 of 4 parts is missing: 2.", comment)
+        self.assertTrue((self.folder / "taskbench-gate/report/index.html").exists())
+        for number in (1, 3, 4):
+            (self.folder / f"part-{number}.journal").unlink()
+        self.run_here(*merge, status=2)
+        self.assertIn("no part has left a journal",
+                      (self.folder / "taskbench-gate/comment.md").read_text())
+        (self.folder / "part-2.md").write_text("head failed\n")
+        self.run_here(*merge, status=5)
+        self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), "head failed\n")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

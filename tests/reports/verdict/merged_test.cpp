@@ -1,0 +1,262 @@
+// Trials of parts that were measured on many machines: made up, so that their truth is known.
+#include "reports/verdict/merged.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "reports/json/paired.hpp"
+#include "reports/verdict/paired.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::PairedTrial;
+using model::Side;
+using model::Unit;
+
+/// The machines of a simulation, each with one part.
+struct Fleet {
+  const char* name = "";
+  int machines = 8;
+  int blocks = 8;       ///< of each
+  double effect = 0;    ///< log ratio
+  double differs = 0;   ///< deviation of the effect between machines
+  double noise = 0.03;  ///< of a block's difference
+  bool speeds = false;  ///< machines are up to four times as slow, and as noisy
+  double drift = 0;     ///< deviation of a random walk from process to process
+  double lie = 0;       ///< what the first machine adds to head
+  double delta = 1e-9;  ///< every significant change is a FAIL
+};
+
+PartFile part_of(const Fleet& fleet, int number, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  PartFile file{fmt::format("p{}", number), {}};
+  PairedTrial& trial = file.trial;
+  trial.setup.max_blocks = 1000;
+  trial.setup.delta = fleet.delta;
+  trial.setup.benchmarks = {"sort"};
+  trial.setup.noise_floors["sort"] = {0, "made up"};
+  trial.setup.part = model::TrialPart{.number = number,
+                                      .of = fleet.machines,
+                                      .plan = "one",
+                                      .machine = fmt::format("m{}", number),
+                                      .kind = {},
+                                      .host = fmt::format("host{}", number),
+                                      .date = {}};
+  const double speed = fleet.speeds ? 1 + 3.0 * number / fleet.machines : 1;
+  const double effect =
+      fleet.effect + fleet.differs * normal(random) + (number == 1 ? fleet.lie : 0);
+  double drifted = 0;
+  for (int block = 0; block < fleet.blocks; ++block) {
+    const bool base_first = random() % 2 == 0;
+    for (int position = 0; position < model::kBlockSize; ++position) {
+      const bool is_outer = position == 0 || position == 3;
+      const Side side = is_outer == base_first ? Side::base : Side::head;
+      drifted += fleet.drift * normal(random);
+      const double x = std::log(1000 * speed) + drifted + fleet.noise * speed * normal(random) +
+                       (side == Side::head ? effect : 0);
+      model::ProcessSample sample;
+      sample.block = block;
+      sample.position = position;
+      sample.side = side;
+      sample.real_ns["sort"] = std::exp(x);
+      trial.samples.push_back(std::move(sample));
+    }
+  }
+  trial.end = model::TrialEnd::blocks;
+  return file;
+}
+
+std::vector<PartFile> parts_of(const Fleet& fleet, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<PartFile> files;
+  for (int i = 1; i <= fleet.machines; ++i) files.push_back(part_of(fleet, i, random));
+  return files;
+}
+
+std::string why_refused(const std::vector<PartFile>& files, const MergeRules& rules = {}) {
+  try {
+    (void)merge(files, rules);
+  } catch (const MergeError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// How many trials of a fleet fail, in per cent: with blocks, and with machines as observations.
+struct Failing {
+  double pooled = 0;
+  double by_machine = 0;
+};
+
+/// Fewer trials of large fleets, unless TASKBENCH_FLEET_TRIALS says how many. From 1,000 on, prints
+/// the rows of the table in docs/design/measurement.md.
+Failing failing(const Fleet& fleet) {
+  const char* asked = std::getenv("TASKBENCH_FLEET_TRIALS");
+  const int trials = asked != nullptr ? std::atoi(asked) : fleet.machines < 64 ? 30 : 4;
+  Failing failed;
+  for (int i = 0; i < trials; ++i) {
+    const auto files = parts_of(fleet, 1 + static_cast<std::uint64_t>(i));
+    const PairedReport report = judge(merge(files, {.unit = Unit::machine}));
+    const MetricVerdict& pooled = report.benchmarks[0].by_machine->other;
+    failed.by_machine += report.overall == Verdict::fail ? 100.0 / trials : 0;
+    failed.pooled += pooled.verdict == Verdict::fail ? 100.0 / trials : 0;
+  }
+  if (trials >= 1000) {
+    fmt::print("| {} | {} | {:.2f} % | {:.2f} % |\n", fleet.name, fleet.blocks, failed.pooled,
+               failed.by_machine);
+    std::fflush(stdout);
+  }
+  return failed;
+}
+
+TEST(merged_test, the_order_of_the_files_does_not_matter) {
+  const Fleet fleet{.name = "some", .machines = 5, .blocks = 4, .differs = 0.02};
+  std::vector<PartFile> files = parts_of(fleet, 3);
+  const PairedTrial first = merge(files, {});
+  std::ranges::reverse(files);
+  const PairedTrial second = merge(files, {});
+  EXPECT_EQ(json::to_json(first, judge(first)), json::to_json(second, judge(second)));
+  EXPECT_EQ(complete_blocks(first), 20);
+}
+
+TEST(merged_test, what_does_not_belong_together_is_refused) {
+  const std::vector<PartFile> files = parts_of({.name = "some", .machines = 3, .blocks = 2}, 1);
+  const auto refused = [&](const auto& change) {
+    std::vector<PartFile> changed = files;
+    change(changed[1].trial.setup);
+    return why_refused(changed);
+  };
+  EXPECT_EQ(why_refused(files), "");
+  EXPECT_EQ(refused([](auto& setup) { setup.part->plan = "two"; }),
+            "p2 is a part of another trial than p1: all need the same options, and the same seed");
+  EXPECT_EQ(refused([](auto& setup) { setup.part->number = 1; }),
+            "p1 and p2 are both part 1 of 3: their blocks are the same ones; give one of them");
+  EXPECT_EQ(refused([](auto& setup) { setup.part.reset(); }),
+            "p2 is the journal of a whole trial, not of a part (--part)");
+  EXPECT_TRUE(refused([](auto& setup) {
+                setup.head.digest = "x";
+              }).starts_with("p2: its head is not that of p1; build both sides once"));
+}
+
+TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
+  std::vector<PartFile> files = parts_of({.name = "some", .machines = 4, .blocks = 4}, 1);
+  files.erase(files.begin() + 1);
+  EXPECT_EQ(why_refused(files),
+            "of 4 parts one is missing: 2; measure it, or judge without by --missing ok");
+  EXPECT_EQ(complete_blocks(merge(files, {.may_miss_some = true})), 12);
+  files = parts_of({.name = "some", .machines = 4, .blocks = 4}, 1);
+  files[2].trial.end.reset();
+  files[2].trial.samples.resize(9);  // of which the last block is cut
+  EXPECT_TRUE(why_refused(files).starts_with("p3: the part has not ended, after 2 blocks; "));
+  EXPECT_EQ(complete_blocks(merge(files, {.may_miss_some = true})), 14);
+}
+
+TEST(merged_test, all_of_alpha_is_spent_at_the_one_look) {
+  const auto files = parts_of({.name = "slow", .machines = 7, .blocks = 1, .effect = 0.2}, 1);
+  const PairedReport report = judge(merge(files, {}));
+  EXPECT_EQ(report.overall, Verdict::fail);  // with 2^-7, the least that there is
+  EXPECT_EQ(report.benchmarks[0].alpha, 0.01);
+  EXPECT_EQ(report.benchmarks[0].decided->blocks, 7);
+}
+
+TEST(merged_test, rounds_share_alpha_and_wait_for_the_slowest) {
+  std::vector<PartFile> files = parts_of({.name = "slow", .blocks = 4, .effect = 0.2}, 1);
+  const auto judged = [&] { return judge(merge(files, {.rounds = 3, .unit = Unit::block})); };
+  EXPECT_EQ(judged().benchmarks[0].decided->blocks, 8);  // one of each
+  files[5].trial.end.reset();
+  files[5].trial.samples.resize(4);
+  EXPECT_EQ(judged().benchmarks[0].blocks, 8);
+  files[5].trial.samples.resize(3);
+  EXPECT_TRUE(judged().benchmarks.empty());
+  EXPECT_EQ(judged().overall, Verdict::inconclusive);
+}
+
+TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
+  const auto unit_of = [](int machines, double alpha) {
+    auto files = parts_of({.name = "some", .machines = machines, .blocks = 2}, 1);
+    for (PartFile& each : files) each.trial.setup.alpha = alpha;
+    return merge(files, {}).setup.unit;
+  };
+  EXPECT_EQ(unit_of(6, 0.05), Unit::block);
+  EXPECT_EQ(unit_of(7, 0.01), Unit::machine);
+  EXPECT_EQ(unit_of(7, 0.001), Unit::block);  // 2^-7 could not fail
+  auto files = parts_of({.name = "some", .machines = 8, .blocks = 2}, 1);
+  for (PartFile& each : files) each.trial.setup.part->machine = "one";
+  EXPECT_EQ(merge(files, {}).setup.unit, Unit::block);
+}
+
+TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
+  auto files = parts_of({.name = "lies", .machines = 4, .blocks = 8, .lie = 0.3}, 1);
+  files[2].trial.setup.part->kind = {{"cpu_model", "another"}};
+  const PairedReport report = judge(merge(files, {}));
+  ASSERT_EQ(report.machines.size(), 4U);
+  EXPECT_EQ(report.machines[3].host, "host3");  // those of its kind come first
+  const ByMachine& by = *report.benchmarks[0].by_machine;
+  EXPECT_NEAR(by.machines[0].change, std::expm1(0.3), 0.06);
+  EXPECT_NEAR(by.machines[0].change_without, 0, 0.03);
+  EXPECT_GT(by.machines[1].change_without, 0.03);
+  EXPECT_LT(by.p_equal, 0.01);
+  EXPECT_GT(by.spread, 0.05);
+  EXPECT_LT(*by.detectable_with_another, *report.benchmarks[0].detectable);
+}
+
+constexpr double kDelta = 0.03;
+const double kFivePercent = std::log(1.05);
+
+/// Without a change. Without --delta, every significant change is a FAIL: the test itself is tried.
+const Fleet kUnchanged[] = {
+    {.name = "8 machines alike", .blocks = 8},
+    {.name = "8, drift and speeds", .blocks = 8, .speeds = true, .drift = 0.01},
+    {.name = "8, effects differ", .blocks = 8, .differs = 0.01},
+    {.name = "8, effects differ", .blocks = 16, .differs = 0.01},
+    {.name = "8, one lies by 50 %", .blocks = 8, .lie = 0.4},
+    {.name = "8, one lies by 50 %, --delta 3 %", .blocks = 8, .lie = 0.4, .delta = kDelta},
+    {.name = "64 machines alike", .machines = 64, .blocks = 2},
+    {.name = "64, drift and speeds", .machines = 64, .blocks = 2, .speeds = true, .drift = 0.01},
+    {.name = "64, effects differ", .machines = 64, .blocks = 4, .differs = 0.01},
+    {.name = "64, one lies by 50 %", .machines = 64, .blocks = 2, .lie = 0.4},
+};
+class Unchanged : public testing::TestWithParam<Fleet> {};
+
+TEST_P(Unchanged, seldom_fails_by_machine) {
+  EXPECT_LE(failing(GetParam()).by_machine, GetParam().machines < 64 ? 5 : 0);
+}
+INSTANTIATE_TEST_SUITE_P(merged_test, Unchanged, testing::ValuesIn(kUnchanged));
+
+const Fleet kSlower[] = {
+    {.name = "8 machines", .blocks = 2, .effect = kFivePercent, .delta = kDelta},
+    {.name = "8, effects differ",
+     .blocks = 2,
+     .effect = kFivePercent,
+     .differs = 0.01,
+     .delta = kDelta},
+    {.name = "64 machines", .machines = 64, .blocks = 2, .effect = kFivePercent, .delta = kDelta},
+    {.name = "64, drift and speeds",
+     .machines = 64,
+     .blocks = 2,
+     .effect = kFivePercent,
+     .speeds = true,
+     .drift = 0.01,
+     .delta = kDelta},
+};
+class Slower : public testing::TestWithParam<Fleet> {};
+
+TEST_P(Slower, by_five_percent_is_found) {
+  const Failing found = failing(GetParam());
+  EXPECT_GE(found.pooled, 80);
+  EXPECT_GE(found.by_machine, 80);
+}
+INSTANTIATE_TEST_SUITE_P(merged_test, Slower, testing::ValuesIn(kSlower));
+
+}  // namespace
+}  // namespace taskbench::reports::verdict
