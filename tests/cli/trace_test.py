@@ -25,8 +25,8 @@ HALF_NS = 0.0005
 class TraceTest(CommandTest):
     def parameters(self, workload, value=20):
         """Options that make an iteration of this workload short."""
-        def most(row):  # the time of those with an `n` grows faster than that
-            return row["default"] if row["name"] == "n" else row["max"]
+        def most(row):  # the time of those grows faster than their parameter
+            return row["default"] if row["name"] in ("n", "depth") else row["max"]
         rows = [row for row in self.listed("parameters") if row["workload"] == workload]
         return " ".join(f"--param {row['name']}={max(row['min'], min(most(row), value))}"
                         for row in rows)
