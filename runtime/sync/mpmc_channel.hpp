@@ -67,6 +67,9 @@ class Channel : public base::Shared {
   static constexpr std::size_t kMaxCapacity = std::size_t{1} << 31;
   /// How often a waiter is woken in vain before those who come later must queue behind it.
   static constexpr int kPatience = 4;
+  /// Rounds of waiting after another thread was faster. It then claims several slots while it has
+  /// the cache lines, which otherwise go to and fro for each.
+  static constexpr int kBackOff = 16;
 
   /// The two sides; each has its bits in attention_.
   enum class Side : std::uint8_t { send, receive };
@@ -164,6 +167,7 @@ class Channel : public base::Shared {
           claimed = position;
           return Claim::claimed;
         }
+        for (int i = 1; i < base::patience(kBackOff); ++i) base::spin_hint();
         continue;
       }
       const Position seen = position;
