@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "workloads/base/countdown.hpp"
+#include "workloads/base/matrix_blocks.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {
@@ -18,59 +18,16 @@ constexpr std::array kParameters{
     Parameter{"n", 128, 1, 8'192, "rows and columns of the matrices"},
 };
 
-/// Blocks of at most so many rows and columns are multiplied without forks.
-constexpr std::size_t kBlock = 32;
-
-/// Three blocks: `product` += `left` times `right`. Rows are `stride` apart.
-struct Blocks {
-  const float* left;
-  const float* right;
-  float* product;
-  std::size_t rows;     // of left and product
-  std::size_t inner;    // columns of left, rows of right
-  std::size_t columns;  // of right and product
-  std::size_t stride;
-
-  /// The part for a quarter of the product and half of the inner rows.
-  [[nodiscard]] Blocks part(bool lower, bool later, bool right_half) const {
-    const auto split = [](std::size_t whole, bool second) {
-      const std::size_t half = whole / 2;
-      return second ? std::pair{half, whole - half} : std::pair{std::size_t{0}, half};
-    };
-    const auto [row, row_count] = split(rows, lower);
-    const auto [mid, mid_count] = split(inner, later);
-    const auto [column, column_count] = split(columns, right_half);
-    return {left + row * stride + mid,
-            right + mid * stride + column,
-            product + row * stride + column,
-            row_count,
-            mid_count,
-            column_count,
-            stride};
-  }
-};
-
-// Not inlined into the coroutine, which keeps its variables in memory.
-[[gnu::noinline]] void multiply_block(Blocks blocks) {
-  for (std::size_t i = 0; i < blocks.rows; ++i) {
-    float* const product = blocks.product + i * blocks.stride;
-    for (std::size_t k = 0; k < blocks.inner; ++k) {
-      const float factor = blocks.left[i * blocks.stride + k];
-      const float* const right = blocks.right + k * blocks.stride;
-      for (std::size_t j = 0; j < blocks.columns; ++j) product[j] += factor * right[j];
-    }
-  }
-}
-
-rt::Fork<> multiply(Blocks blocks) {
-  if (std::max({blocks.rows, blocks.inner, blocks.columns}) <= kBlock) {
-    multiply_block(blocks);
+rt::Fork<> multiply_by_forks(MatrixBlocks blocks) {
+  if (blocks.is_small()) {
+    multiply(blocks);
     co_return;
   }
   for (const bool later : {false, true}) {
-    co_await rt::fork_join(
-        multiply(blocks.part(false, later, false)), multiply(blocks.part(false, later, true)),
-        multiply(blocks.part(true, later, false)), multiply(blocks.part(true, later, true)));
+    co_await rt::fork_join(multiply_by_forks(blocks.part(false, later, false)),
+                           multiply_by_forks(blocks.part(false, later, true)),
+                           multiply_by_forks(blocks.part(true, later, false)),
+                           multiply_by_forks(blocks.part(true, later, true)));
   }
 }
 
@@ -88,7 +45,8 @@ class MatMul final : public Instance {
   void run_iteration() override {
     std::fill(product_.begin(), product_.end(), 0.0F);
     ran_ = true;
-    runtime_.block_on(multiply({left_.data(), right_.data(), product_.data(), n_, n_, n_, n_}));
+    runtime_.block_on(
+        multiply_by_forks({left_.data(), right_.data(), product_.data(), n_, n_, n_, n_}));
   }
 
   /// Compares the last product by the sum over each row.

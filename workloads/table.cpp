@@ -9,10 +9,12 @@ namespace taskbench::workloads {
 
 std::span<const Workload> all() {
   static const std::array kTable{
-      chained_spawn(),   ping_pong(), spawn_many(), spawn_local(), yield_many(),     fib(),
-      skynet(),          nqueens(),   matmul(),     imbalance(),   blocking_calls(), fairness(),
-      wake_under_load(), timer(),     timeouts(),   echo(),        accept_storm(),   http_hello(),
-      grpc_unary(),
+      chained_spawn(),   ping_pong(),     spawn_many(),     spawn_local(),
+      yield_many(),      fib(),           skynet(),         nqueens(),
+      matmul(),          uts_geometric(), uts_binomial(),   sort(),
+      channel(),         imbalance(),     blocking_calls(), fairness(),
+      wake_under_load(), timer(),         timeouts(),       echo(),
+      tcp_ping_pong(),   accept_storm(),  http_hello(),     grpc_unary(),
   };
   return kTable;
 }

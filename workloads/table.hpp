@@ -14,6 +14,10 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& skynet();
 [[nodiscard]] const Workload& nqueens();
 [[nodiscard]] const Workload& matmul();
+[[nodiscard]] const Workload& uts_geometric();
+[[nodiscard]] const Workload& uts_binomial();
+[[nodiscard]] const Workload& sort();
+[[nodiscard]] const Workload& channel();
 [[nodiscard]] const Workload& imbalance();
 [[nodiscard]] const Workload& blocking_calls();
 [[nodiscard]] const Workload& fairness();
@@ -21,6 +25,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& timer();
 [[nodiscard]] const Workload& timeouts();
 [[nodiscard]] const Workload& echo();
+[[nodiscard]] const Workload& tcp_ping_pong();
 [[nodiscard]] const Workload& accept_storm();
 [[nodiscard]] const Workload& http_hello();
 [[nodiscard]] const Workload& grpc_unary();

@@ -27,18 +27,17 @@
 
 #include <coroutine>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 #include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/sync/try_send.hpp"
 #include "runtime/sync/wait_list.hpp"
 #include "runtime/task/leaf.hpp"
 
 namespace taskbench::rt::sync::mpsc {
 
-/// What became of an attempt to send without waiting.
-enum class TrySend : std::uint8_t { sent, full, closed };
+using sync::TrySend;
 
 namespace detail {
 

@@ -77,14 +77,10 @@ class WaitList {
   [[nodiscard]] Waiter& front() noexcept { return *ends_.next_; }
 
   /// Queues a waiter that is in no list. `task` is the task that this thread polls.
-  void push_back(Waiter& waiter, task::Header* task) noexcept {
-    TASKBENCH_ASSERT(waiter.place_ != Waiter::Place::queued, "a waiter is queued once (W1)");
-    waiter.task_ = task::reference_in_poll(task);
-    waiter.place_ = Waiter::Place::queued;
-    waiter.previous_ = ends_.previous_;
-    waiter.next_ = &ends_;
-    waiter.previous_->next_ = &waiter;
-    ends_.previous_ = &waiter;
+  void push_back(Waiter& waiter, task::Header* task) noexcept { put_before(ends_, waiter, task); }
+  /// The same for one that was taken out, and has to wait on: it keeps its place.
+  void push_front(Waiter& waiter, task::Header* task) noexcept {
+    put_before(front(), waiter, task);
   }
 
   /// Takes out the first with its grant. The caller wakes what is returned (W2).
@@ -115,6 +111,15 @@ class WaitList {
   }
 
  private:
+  static void put_before(Waiter& next, Waiter& waiter, task::Header* task) noexcept {
+    TASKBENCH_ASSERT(waiter.place_ != Waiter::Place::queued, "a waiter is queued once (W1)");
+    waiter.task_ = task::reference_in_poll(task);
+    waiter.place_ = Waiter::Place::queued;
+    waiter.previous_ = next.previous_;
+    waiter.next_ = &next;
+    waiter.previous_->next_ = &waiter;
+    next.previous_ = &waiter;
+  }
   static task::Header* take_out(Waiter& waiter, Waiter::Place place) noexcept {
     TASKBENCH_ASSERT(waiter.place_ == Waiter::Place::queued, "the waiter is in no list (W1)");
     waiter.previous_->next_ = waiter.next_;

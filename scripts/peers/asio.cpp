@@ -1,12 +1,18 @@
-// The servers of the workloads, on Asio and Beast. See scripts/compare-peers.
+// The servers of the workloads, on Asio and Beast, and tcp_ping_pong. See scripts/compare-peers.
 #include <utility>  // Asio needs it and does not include it
 
 #include <array>
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -84,10 +90,83 @@ void accept(tcp::acceptor& acceptor) {
   });
 }
 
+/// As workloads/tcp_ping_pong.cpp.
+class Pinger {
+ public:
+  Pinger(asio::io_context& context, const tcp::endpoint& server) : stream_(context) {
+    stream_.connect(server);
+    stream_.set_option(tcp::no_delay(true));
+  }
+
+  /// Sends the messages from `next` to `end`, one after the other.
+  void ping(std::uint64_t next, std::uint64_t end) {
+    if (next == end) return;
+    message_ = {};
+    message_.front() = next;
+    message_.back() = ~next;
+    asio::async_write(stream_, asio::buffer(message_), [=, this](error_code error, std::size_t) {
+      if (error) throw std::runtime_error(error.message());
+      message_ = {};
+      asio::async_read(stream_, asio::buffer(message_), [=, this](error_code failed, std::size_t) {
+        if (failed || message_.front() != next || message_.back() != ~next) {
+          throw std::runtime_error("a wrong answer");
+        }
+        ping(next + 1, end);
+      });
+    });
+  }
+
+ private:
+  tcp::socket stream_;
+  std::array<std::uint64_t, 8> message_{};
+};
+
+double cpu_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+/// A thread for the clients, and one for the server.
+void tcp_ping_pong(double seconds, std::uint64_t connections, std::uint64_t round_trips) {
+  using Clock = std::chrono::steady_clock;
+  asio::io_context serving(1);
+  tcp::acceptor acceptor(serving, {asio::ip::address_v4::loopback(), 0});
+  accept<EchoSession>(acceptor);
+  const std::jthread server([&] { serving.run(); });
+
+  asio::io_context asking(1);
+  std::vector<std::unique_ptr<Pinger>> clients;
+  for (std::uint64_t i = 0; i < connections; ++i) {
+    clients.push_back(std::make_unique<Pinger>(asking, acceptor.local_endpoint()));
+  }
+  const auto iterate = [&] {
+    for (std::uint64_t i = 0; i < connections; ++i) {
+      clients[i]->ping(round_trips * i / connections, round_trips * (i + 1) / connections);
+    }
+    asking.restart();
+    asking.run();
+  };
+  iterate();
+  const double cpu = cpu_ns();
+  const Clock::time_point begin = Clock::now();
+  double iterations = 0;
+  for (; Clock::now() - begin < std::chrono::duration<double>(seconds); ++iterations) iterate();
+  const std::chrono::duration<double, std::nano> real = Clock::now() - begin;
+  std::printf("{\"real_ns\":%g,\"cpu_ns\":%g}\n", real.count() / iterations,
+              (cpu_ns() - cpu) / iterations);
+  serving.stop();
+}
+
 }  // namespace
 
 // asio http|echo THREADS
+// asio tcp_ping_pong 1 SECONDS CONNECTIONS ROUND_TRIPS
 int main(int, char** arguments) {
+  if (arguments[1] == std::string_view("tcp_ping_pong")) {
+    tcp_ping_pong(std::stod(arguments[3]), std::stoull(arguments[4]), std::stoull(arguments[5]));
+    return 0;
+  }
   const int threads = std::stoi(arguments[2]);
   asio::io_context context(threads);
   tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});

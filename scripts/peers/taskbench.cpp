@@ -99,7 +99,7 @@ double cpu_ns() {
   return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
-/// Arguments: WORKLOAD THREADS SECONDS, and the workload's two parameters.
+/// Arguments: WORKLOAD THREADS SECONDS, and the workload's parameters.
 void measure(const Words& words) {
   const Workload& workload = *find(words[0]);
   ParameterValues values;
@@ -127,7 +127,7 @@ void measure(const Words& words) {
 }  // namespace
 
 // taskbench http|echo THREADS SCHEDULER
-// taskbench timer|timeouts THREADS SECONDS TASKS SLEEP_MS|TIMERS SCHEDULER
+// taskbench WORKLOAD THREADS SECONDS PARAMETER... SCHEDULER
 // taskbench load PORT CONNECTIONS BUSY SECONDS
 int main(int count, char** arguments) {
   try {

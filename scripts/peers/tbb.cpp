@@ -1,5 +1,8 @@
-// The workloads that fork, written for oneTBB: see scripts/compare-peers.
+// The workloads that fork, and the channel, written for oneTBB: see scripts/compare-peers.
+#include <sched.h>
+#include <tbb/concurrent_queue.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
@@ -12,11 +15,17 @@
 #include <ctime>
 #include <exception>
 #include <functional>
+#include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include "workloads/base/matrix_blocks.hpp"
+#include "workloads/base/unbalanced_tree.hpp"
 
 namespace {
 
@@ -89,42 +98,98 @@ Number nqueens(std::int8_t n, Board board) {
   return sum;
 }
 
-/// As workloads/matmul.cpp, for numbers of rows that are powers of two.
-struct Blocks {
-  const float* left;
-  const float* right;
-  float* product;
-  std::size_t rows;
-  std::size_t stride;
-};
-
-[[gnu::noinline]] void multiply_block(Blocks blocks) {
-  for (std::size_t i = 0; i < blocks.rows; ++i) {
-    float* const product = blocks.product + i * blocks.stride;
-    for (std::size_t k = 0; k < blocks.rows; ++k) {
-      const float factor = blocks.left[i * blocks.stride + k];
-      const float* const right = blocks.right + k * blocks.stride;
-      for (std::size_t j = 0; j < blocks.rows; ++j) product[j] += factor * right[j];
-    }
+/// As workloads/matmul.cpp.
+void matmul(const taskbench::workloads::MatrixBlocks& blocks) {
+  if (blocks.is_small()) return multiply(blocks);
+  for (const bool later : {false, true}) {
+    tbb::task_group forks;
+    forks.run([&] { matmul(blocks.part(false, later, false)); });
+    forks.run([&] { matmul(blocks.part(false, later, true)); });
+    forks.run([&] { matmul(blocks.part(true, later, false)); });
+    matmul(blocks.part(true, later, true));
+    forks.wait();
   }
 }
 
-void matmul(Blocks blocks) {
-  if (blocks.rows <= 32) return multiply_block(blocks);
-  const std::size_t half = blocks.rows / 2;
-  for (std::size_t inner : {std::size_t{0}, half}) {
-    const auto part = [&](std::size_t row, std::size_t column) {
-      const std::size_t stride = blocks.stride;
-      matmul({blocks.left + row * stride + inner, blocks.right + inner * stride + column,
-              blocks.product + row * stride + column, half, stride});
-    };
-    tbb::task_group forks;
-    forks.run([&] { part(0, 0); });
-    forks.run([&] { part(0, half); });
-    forks.run([&] { part(half, 0); });
-    part(half, half);
-    forks.wait();
+/// As workloads/uts.cpp.
+template <class Tree>
+Number uts(const Tree& tree, const taskbench::workloads::TreeNode& node) {
+  const std::uint32_t children = tree.children_of(node);
+  if (children == 0) return 1;
+  std::vector<Number> counts(children);
+  tbb::task_group forks;
+  for (std::uint32_t i = 0; i + 1 < children; ++i) {
+    forks.run([&, i] { counts[i] = uts(tree, node.child(i)); });
   }
+  counts.back() = uts(tree, node.child(children - 1));
+  forks.wait();
+  Number count = 1;
+  for (const Number each : counts) count += each;
+  return count;
+}
+
+template <class Tree>
+std::function<void()> uts_iteration(Number size) {
+  const auto count = [size] {
+    return uts(Tree{size}, taskbench::workloads::TreeNode::root(Tree::kSeed));
+  };
+  return [count, before = std::optional<Number>()]() mutable {
+    const Number nodes = count();
+    if (before.value_or(nodes) != nodes) throw std::runtime_error("a wrong count");
+    before = nodes;
+  };
+}
+
+/// As workloads/channel.cpp, by threads, since waiting for this queue blocks the thread.
+void channel(Number numbers) {
+  constexpr Number kEnds = 4;
+  constexpr Number kNone = ~Number{0};
+  tbb::concurrent_bounded_queue<Number> queue;
+  queue.set_capacity(1'024);
+  std::array<Number, kEnds> sums{};
+  std::vector<std::thread> receivers;
+  std::vector<std::thread> senders;
+  for (Number& sum : sums) {
+    receivers.emplace_back([&queue, &sum] {
+      Number received = 0;
+      for (Number number = 0;;) {
+        queue.pop(number);
+        if (number == kNone) break;
+        received += number;
+      }
+      sum = received;
+    });
+  }
+  for (Number i = 0; i < kEnds; ++i) {
+    senders.emplace_back([&queue, i, numbers] {
+      for (Number each = numbers * i / kEnds; each < numbers * (i + 1) / kEnds; ++each) {
+        queue.push(each);
+      }
+    });
+  }
+  for (std::thread& each : senders) each.join();
+  for (Number i = 0; i < kEnds; ++i) queue.push(kNone);
+  for (std::thread& each : receivers) each.join();
+  Number sum = 0;
+  for (const Number each : sums) sum += each;
+  if (sum != numbers * (numbers - 1) / 2) throw std::runtime_error("a wrong sum");
+}
+
+/// As workloads/sort.cpp, by oneTBB's own algorithm.
+std::function<void()> sort_iteration(Number numbers) {
+  std::vector<Number> given(numbers);
+  std::mt19937_64 random;
+  std::generate(given.begin(), given.end(), random);
+  std::vector<Number> expected = given;
+  std::sort(expected.begin(), expected.end());
+  return [given = std::move(given), expected = std::move(expected),
+          sorted = std::vector<Number>(numbers), checked = false]() mutable {
+    std::copy(given.begin(), given.end(), sorted.begin());
+    tbb::parallel_sort(sorted.begin(), sorted.end());
+    if (!std::exchange(checked, true) && sorted != expected) {
+      throw std::runtime_error("wrong order");
+    }
+  };
 }
 
 /// What an iteration of `workload` does.
@@ -132,6 +197,10 @@ std::function<void()> iteration_of(std::string_view workload, Number n) {
   const auto require = [](Number actual, Number expected) {
     if (actual != expected) throw std::runtime_error("a wrong result");
   };
+  if (workload == "uts_geometric") return uts_iteration<taskbench::workloads::GeometricTree>(n);
+  if (workload == "uts_binomial") return uts_iteration<taskbench::workloads::BinomialTree>(n);
+  if (workload == "channel") return [n] { channel(n); };
+  if (workload == "sort") return sort_iteration(n);
   if (workload == "fib") {
     return [=] {
       Number one = 0;
@@ -148,7 +217,7 @@ std::function<void()> iteration_of(std::string_view workload, Number n) {
   return [n, left = std::vector<float>(n * n, 1), right = std::vector<float>(n * n, 2),
           product = std::vector<float>(n * n)]() mutable {
     std::fill(product.begin(), product.end(), 0.0F);
-    matmul({left.data(), right.data(), product.data(), n, n});
+    matmul({left.data(), right.data(), product.data(), n, n, n, n});
     if (product.back() != 2 * static_cast<float>(n)) throw std::runtime_error("a wrong result");
   };
 }
@@ -161,11 +230,27 @@ double cpu_ns() {
 
 }  // namespace
 
-// tbb fib|skynet|nqueens|matmul THREADS SECONDS N
+/// The channel's threads are as many as it has ends, and share so many CPUs.
+void use_cpus(unsigned count) {
+  cpu_set_t cpus;
+  ::sched_getaffinity(0, sizeof(cpus), &cpus);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &cpus)) continue;
+    if (count == 0) {
+      CPU_CLR(cpu, &cpus);
+    } else {
+      --count;
+    }
+  }
+  ::sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+// tbb fib|skynet|nqueens|matmul|uts_geometric|uts_binomial|sort|channel THREADS SECONDS N
 int main(int count, char** arguments) {
   try {
     const std::vector<std::string> words(arguments + 1, arguments + count);
     const auto threads = static_cast<unsigned>(std::stoul(words.at(1)));
+    if (words.at(0) == "channel") use_cpus(threads);
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(static_cast<int>(threads));
     const auto iterate = iteration_of(words.at(0), std::stoull(words.at(3)));

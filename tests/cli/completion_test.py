@@ -68,7 +68,7 @@ class Bash(Completion):
             ("co", "compare completion"),
             ("run ping_pong --repe", "--repetitions"),
             ("run _", workloads),
-            ("run ping_pong ch", "chained_spawn"),
+            ("run ping_pong chai", "chained_spawn"),
             ("list _", "workloads schedulers rungs parameters"),
             ("completion f", "fish"),
             ("help pro", "profile"),

@@ -27,6 +27,8 @@ IO = "runtime/net/io.hpp"
 STREAM = "runtime/net/stream.cpp"
 DRIVER = "runtime/driver/driver.cpp"
 GO = "runtime/scheduler/go/go.cpp"
+MPMC = "runtime/sync/mpmc_channel.hpp"
+MPMC_SOURCE = "runtime/sync/mpmc_channel.cpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -336,6 +338,25 @@ NAMED = (
     ("a task that is refused is not destroyed", WORKER_SET,
      "    Policy::cancel(task);\n  }\n}\n\nvoid WorkerSet::adopt",
      "  }\n}\n\nvoid WorkerSet::adopt"),
+    ("an end of a channel changes it without a fence", MPMC,
+     "    base::full_fence();  // seq_cst: who changes, in the story at the top\n", ""),
+    ("who waits for a channel looks again without a fence", MPMC_SOURCE,
+     "      base::full_fence();  // seq_cst: who waits, in the story at the top\n", ""),
+    ("a lap of a channel is as long as its capacity", MPMC_SOURCE,
+     "lap_(std::bit_ceil(capacity + 1))", "lap_(std::bit_ceil(capacity))"),
+    ("a channel is drained though a message is on its way", MPMC_SOURCE,
+     " && head_.load(base::relaxed) == (tail & ~kClosed);", ";"),
+    ("nobody hears that a channel is drained", MPMC_SOURCE,
+     " || (side == Side::receive && is_drained())", ""),
+    ("of the end of a channel only one hears", MPMC_SOURCE,
+     "  if (result == Claim::ended) channel_.changed();\n", ""),
+    ("a wait for a channel that is given up wakes nobody", MPMC_SOURCE,
+     "  if (own != nullptr) task::drop_reference(own);\n  channel_.changed();\n",
+     "  if (own != nullptr) task::drop_reference(own);\n"),
+    ("who is first in a channel and leaves stays first", MPMC_SOURCE,
+     "  if (std::exchange(is_first_, false)) --waiters().first;\n", ""),
+    ("closing a channel wakes nobody", MPMC_SOURCE,
+     "  wake_who_can_go_on();\n  return true;", "  return true;"),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why

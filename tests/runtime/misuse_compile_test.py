@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 SOURCE = """
+#include "runtime/sync/mpmc.hpp"
 #include "runtime/task/fork_join.hpp"
 #include "runtime/task/join.hpp"
 #include "runtime/task/select.hpp"
@@ -32,7 +33,15 @@ rt::Fork<int> forks() {
   const auto results = co_await rt::fork_join(std::move(fork), forks());
   co_return std::get<0>(results) + co_await forks();
 }
+rt::Task<> sends_what_moves_without_throwing() {
+  auto ends = rt::sync::mpmc::channel<std::unique_ptr<int>>(1);
+  co_await ends.first.send(nullptr);
+}
 // wrong from here on
+struct MayThrow {
+  MayThrow(MayThrow&&) {}
+};
+auto sends_what_may_throw() { return rt::sync::mpmc::channel<MayThrow>(1); }
 rt::Task<> awaits_a_variable() {
   rt::Task<int> task = number();
   co_await task;
@@ -62,6 +71,7 @@ EXPECTED = {
     "AwaitedInTheSameExpression": 2,
     "an rt::Fork awaits only other forks": 2,
     "co_await std::move(fork), or": 1,
+    "send a std::unique_ptr of what is not": 1,
 }
 
 

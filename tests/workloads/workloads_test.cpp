@@ -50,8 +50,10 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   int iterations(int wanted) const {
     if (workload().name == "wake_under_load") return 1 + wanted / 100;
     constexpr std::string_view kLong[] = {
-        "blocking_calls", "fairness",   "timer", "timeouts", "echo",    "accept_storm",
-        "http_hello",     "grpc_unary", "fib",   "skynet",   "nqueens", "matmul"};
+        "blocking_calls", "fairness",     "timer",      "timeouts", "echo",
+        "accept_storm",   "http_hello",   "grpc_unary", "fib",      "skynet",
+        "nqueens",        "matmul",       "sort",       "channel",  "uts_geometric",
+        "uts_binomial",   "tcp_ping_pong"};
     const bool is_long = std::ranges::find(kLong, workload().name) != std::end(kLong);
     return is_long ? 1 + wanted / 20 : wanted;
   }
@@ -72,6 +74,8 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     }
     if (workload().name == "wake_under_load") values["wakes"] = std::min<std::uint64_t>(value, 20);
     if (workload().name == "fib") values["n"] = std::min<std::uint64_t>(value, 20);
+    if (workload().name == "uts_geometric") values["depth"] = std::min<std::uint64_t>(value, 4);
+    if (workload().name == "uts_binomial") values["roots"] = std::min<std::uint64_t>(value, 5);
     if (workload().name == "nqueens") values["n"] = std::min<std::uint64_t>(value, 8);
     return values;
   }

@@ -1,4 +1,4 @@
-// The servers and timers of the workloads, in Go. See scripts/compare-peers.
+// The servers, timers and the channel of the workloads, in Go. See scripts/compare-peers.
 package main
 
 import (
@@ -129,7 +129,47 @@ func timeouts(seconds, tasks, timers int) {
 	check(json.NewEncoder(os.Stdout).Encode(figures))
 }
 
-// main.go WHAT THREADS [SECONDS A B]
+func channel(seconds, numbers, senders, receivers, capacity int) {
+	figures := map[string]float64{}
+	measure(seconds, func() {
+		var sending, receiving sync.WaitGroup
+		messages, sums := make(chan int, capacity), make(chan int, receivers)
+		for i := 0; i < receivers; i++ {
+			receiving.Add(1)
+			go func() {
+				sum := 0
+				for number := range messages {
+					sum += number
+				}
+				sums <- sum
+				receiving.Done()
+			}()
+		}
+		for i := 0; i < senders; i++ {
+			begin, end := numbers*i/senders, numbers*(i+1)/senders
+			sending.Add(1)
+			go func() {
+				for number := begin; number < end; number++ {
+					messages <- number
+				}
+				sending.Done()
+			}()
+		}
+		sending.Wait()
+		close(messages)
+		receiving.Wait()
+		sum := 0
+		for i := 0; i < receivers; i++ {
+			sum += <-sums
+		}
+		if sum != numbers*(numbers-1)/2 {
+			check(fmt.Errorf("a wrong sum: %d", sum))
+		}
+	}, figures)
+	check(json.NewEncoder(os.Stdout).Encode(figures))
+}
+
+// main.go WHAT THREADS [SECONDS A B...]
 func main() {
 	runtime.GOMAXPROCS(number(2))
 	go func() { // ends with the standard input
@@ -147,5 +187,7 @@ func main() {
 		timer(number(3), number(4), number(5))
 	case "timeouts":
 		timeouts(number(3), number(4), number(5))
+	case "channel":
+		channel(number(3), number(4), number(5), number(6), number(7))
 	}
 }

@@ -1,0 +1,359 @@
+// mpmc: order, room, closing, giving up, who comes first; the numbers are mpmc_channel.hpp's
+// invariants.
+#include "runtime/sync/mpmc.hpp"
+
+#include <memory>
+#include <string>
+
+#include "runtime/sync/join_set.hpp"
+#include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/sync_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+namespace mpmc = sync::mpmc;
+using sync::TrySend;
+using testing::Counted;
+using testing::HandPolled;
+using testing::NothingLeaks;
+using testing::Waiting;
+
+template <class T>
+Task<bool> send(mpmc::Sender<T> sender, T value) {
+  co_return co_await sender.send(std::move(value));
+}
+
+template <class T>
+Task<std::optional<T>> receive(mpmc::Receiver<T> receiver) {
+  co_return co_await receiver.recv();
+}
+
+TrySend try_send(const mpmc::Sender<Counted>& sender, int number) {
+  return sender.try_send(Counted(number));
+}
+
+/// The number of the next message, -1 when there is none.
+int next_number(const mpmc::Receiver<Counted>& receiver) {
+  const std::optional<Counted> message = receiver.try_recv();
+  return message ? message->number() : -1;
+}
+
+TEST(Mpmc, messages_arrive_in_the_order_in_which_they_were_sent) {
+  const NothingLeaks check;
+  for (const std::size_t capacity : {1U, 2U, 3U, 4U, 7U}) {
+    auto ends = mpmc::channel<Counted>(capacity);
+    int sent = 0;
+    int received = 0;
+    for (int lap = 0; lap < 10; ++lap) {
+      while (try_send(ends.first, sent) == TrySend::sent) ++sent;
+      EXPECT_EQ(ends.second.size(), capacity);
+      EXPECT_EQ(static_cast<std::size_t>(sent - received), capacity);
+      for (std::size_t i = 0; i < capacity; ++i) EXPECT_EQ(next_number(ends.second), received++);
+      EXPECT_EQ(next_number(ends.second), -1);
+      EXPECT_EQ(ends.first.size(), 0U);
+    }
+  }
+}
+
+TEST(Mpmc, the_ring_is_as_large_as_asked_for) {
+  auto ends = mpmc::channel<int>(3);
+  EXPECT_EQ(ends.first.capacity(), 3U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+  EXPECT_EQ(ends.first.try_send(3), TrySend::full);
+}
+
+TEST(Mpmc, recv_waits_and_a_message_wakes_it) {
+  auto ends = mpmc::channel<int>(1);
+  Waiting task(receive(ends.second));
+  EXPECT_FALSE(task.is_woken());
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_TRUE(task.resumes());
+  EXPECT_EQ(task.result(), 7);
+}
+
+TEST(Mpmc, those_who_wait_are_woken_in_order_one_for_each_message) {
+  auto ends = mpmc::channel<int>(4);
+  Waiting first(receive(ends.second));
+  Waiting second(receive(ends.second));
+  Waiting third(receive(ends.second));
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_TRUE(first.is_woken());
+  EXPECT_FALSE(second.is_woken());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_FALSE(third.is_woken());
+  EXPECT_EQ(first.finish(), 1);
+  EXPECT_EQ(second.finish(), 2);
+}
+
+TEST(Mpmc, send_waits_for_room_in_order) {
+  auto ends = mpmc::channel<int>(1);
+  EXPECT_EQ(ends.first.try_send(0), TrySend::sent);
+  Waiting first(send(ends.first, 1));
+  Waiting second(send(ends.first, 2));
+  EXPECT_EQ(ends.second.try_recv(), 0);
+  EXPECT_TRUE(first.is_woken());
+  EXPECT_FALSE(second.is_woken());
+  EXPECT_TRUE(first.finish());
+  EXPECT_EQ(ends.second.try_recv(), 1);
+  EXPECT_TRUE(second.resumes());
+  EXPECT_EQ(ends.second.try_recv(), 2);
+}
+
+TEST(Mpmc, who_does_not_wait_may_overtake_who_was_woken_but_not_for_ever) {
+  auto ends = mpmc::channel<int>(2);
+  Waiting waits(receive(ends.second));
+  for (int i = 0; i < mpmc::detail::Channel::kPatience; ++i) {
+    EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+    EXPECT_TRUE(waits.is_woken());
+    EXPECT_EQ(ends.second.try_recv(), i);
+    EXPECT_FALSE(waits.poll());
+  }
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_EQ(ends.second.try_recv(), std::nullopt);
+  Waiting comes_later(receive(ends.second));
+  EXPECT_TRUE(waits.resumes());
+  EXPECT_EQ(waits.result(), 7);
+  EXPECT_EQ(ends.first.try_send(8), TrySend::sent);
+  EXPECT_TRUE(comes_later.resumes());
+  EXPECT_EQ(ends.first.try_send(9), TrySend::sent);
+  EXPECT_EQ(ends.second.try_recv(), 9);
+}
+
+TEST(Mpmc, a_sender_that_was_overtaken_is_first_too) {
+  auto ends = mpmc::channel<int>(1);
+  EXPECT_EQ(ends.first.try_send(0), TrySend::sent);
+  Waiting waits(send(ends.first, 7));
+  for (int i = 0; i < mpmc::detail::Channel::kPatience; ++i) {
+    EXPECT_TRUE(ends.second.try_recv());
+    EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+    EXPECT_FALSE(waits.poll());
+  }
+  EXPECT_TRUE(ends.second.try_recv());
+  EXPECT_EQ(ends.first.try_send(8), TrySend::full);
+  EXPECT_TRUE(waits.resumes());
+  EXPECT_EQ(ends.second.try_recv(), 7);
+  EXPECT_EQ(ends.first.try_send(8), TrySend::sent);
+}
+
+TEST(Mpmc, one_that_is_first_and_given_up_wakes_those_behind_it) {
+  auto ends = mpmc::channel<int>(1);
+  HandPolled waits(receive(ends.second));
+  EXPECT_FALSE(waits.poll());
+  for (int i = 0; i < mpmc::detail::Channel::kPatience; ++i) {
+    EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+    EXPECT_TRUE(ends.second.try_recv());
+    EXPECT_FALSE(waits.poll());
+  }
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  Waiting comes_later(receive(ends.second));
+  EXPECT_FALSE(comes_later.is_woken());
+  waits.drop();
+  EXPECT_TRUE(comes_later.resumes());
+  EXPECT_EQ(comes_later.result(), 7);
+}
+
+TEST(Mpmc, try_send_that_fails_leaves_the_value) {
+  auto ends = mpmc::channel<std::string>(1);
+  std::string value = "a value that is long enough to be moved";
+  EXPECT_EQ(ends.first.try_send("first"), TrySend::sent);
+  EXPECT_EQ(ends.first.try_send(std::move(value)), TrySend::full);
+  ends.first.close();
+  EXPECT_EQ(ends.first.try_send(std::move(value)), TrySend::closed);
+  EXPECT_FALSE(value.empty());
+}
+
+TEST(Mpmc, messages_need_not_be_copied) {
+  auto ends = mpmc::channel<std::unique_ptr<int>>(1);
+  EXPECT_EQ(ends.first.try_send(std::make_unique<int>(7)), TrySend::sent);
+  HandPolled receiving(receive(ends.second));
+  const std::optional<std::unique_ptr<int>> message = receiving.finish();
+  EXPECT_EQ(**message, 7);
+}
+
+TEST(Mpmc, close_lets_what_is_there_be_received_and_fails_sends) {
+  const NothingLeaks check;
+  for (const bool by_sender : {true, false}) {
+    auto ends = mpmc::channel<Counted>(1);
+    EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+    Waiting waits(send(ends.first, Counted(2)));
+    by_sender ? ends.first.close() : ends.second.close();
+    EXPECT_TRUE(waits.resumes());
+    EXPECT_FALSE(waits.result());
+    EXPECT_TRUE(ends.first.is_closed());
+    EXPECT_TRUE(ends.second.is_closed());
+    EXPECT_EQ(try_send(ends.first, 3), TrySend::closed);
+    EXPECT_FALSE(ends.second.is_drained());
+    EXPECT_EQ(next_number(ends.second), 1);
+    EXPECT_TRUE(ends.second.is_drained());
+    EXPECT_FALSE(HandPolled(receive(ends.second)).finish());
+    EXPECT_EQ(next_number(ends.second), -1);
+  }
+}
+
+TEST(Mpmc, the_last_sender_to_go_wakes_all_receivers_with_nothing) {
+  auto ends = mpmc::channel<int>(1);
+  const auto tasks = testing::many_waiting([&] { return receive(ends.second); });
+  {
+    const mpmc::Sender<int> last = ends.first;
+    { const auto dropped = std::move(ends.first); }
+    EXPECT_FALSE(tasks.front()->is_woken());
+  }
+  EXPECT_TRUE(ends.second.is_drained());
+  for (const auto& task : tasks) {
+    EXPECT_TRUE(task->resumes());
+    EXPECT_EQ(task->result(), std::nullopt);
+  }
+}
+
+TEST(Mpmc, close_wakes_all_senders) {
+  const NothingLeaks check;
+  auto ends = mpmc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 0), TrySend::sent);
+  const auto tasks = testing::many_waiting([&] { return send(ends.first, Counted(1)); });
+  ends.second.close();
+  for (const auto& task : tasks) {
+    EXPECT_TRUE(task->resumes());
+    EXPECT_FALSE(task->result());
+  }
+}
+
+TEST(Mpmc, receivers_that_wait_at_the_end_hear_of_it_after_the_last_message) {
+  auto ends = mpmc::channel<int>(2);
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  { const auto dropped = std::move(ends.first); }
+  HandPolled first(receive(ends.second));
+  HandPolled second(receive(ends.second));
+  EXPECT_EQ(first.finish(), 1);
+  EXPECT_EQ(second.finish(), std::nullopt);
+}
+
+TEST(Mpmc, the_last_receiver_to_go_destroys_what_is_there_and_fails_sends) {
+  const NothingLeaks check;
+  auto ends = mpmc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  Waiting waits(send(ends.first, Counted(2)));
+  const int living = Counted::living();
+  {
+    const mpmc::Receiver<Counted> last = ends.second;
+    { const auto dropped = std::move(ends.second); }
+    EXPECT_FALSE(ends.first.is_closed());
+  }
+  EXPECT_EQ(Counted::living(), living - 1);  // the one that waits is still its sender's
+  EXPECT_TRUE(ends.first.is_closed());
+  EXPECT_TRUE(waits.resumes());
+  EXPECT_FALSE(waits.result());
+}
+
+TEST(Mpmc, ends_may_go_in_either_order) {
+  const NothingLeaks check;
+  for (const bool sender_first : {true, false}) {
+    auto ends = mpmc::channel<Counted>(2);
+    EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+    std::optional sender(std::move(ends.first));
+    std::optional receiver(std::move(ends.second));
+    if (sender_first) sender.reset();
+    receiver.reset();
+  }
+}
+
+TEST(Mpmc, C2_a_wake_that_is_given_up_goes_to_the_next) {
+  const NothingLeaks check;
+  auto ends = mpmc::channel<Counted>(1);
+  Waiting first(receive(ends.second));
+  Waiting second(receive(ends.second));
+  EXPECT_EQ(try_send(ends.first, 7), TrySend::sent);
+  EXPECT_TRUE(first.is_woken());
+  first.drop();
+  EXPECT_TRUE(second.resumes());
+  EXPECT_EQ(second.result()->number(), 7);
+}
+
+TEST(Mpmc, C3_a_send_that_is_given_up_takes_no_room_and_sends_nothing) {
+  const NothingLeaks check;
+  auto ends = mpmc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  Waiting first(send(ends.first, Counted(2)));
+  Waiting second(send(ends.first, Counted(3)));
+  first.drop();
+  EXPECT_EQ(next_number(ends.second), 1);
+  EXPECT_TRUE(second.resumes());
+  EXPECT_EQ(next_number(ends.second), 3);
+  EXPECT_EQ(ends.second.size(), 0U);
+}
+
+TEST(Mpmc, awaitables_that_are_never_awaited_do_nothing) {
+  const NothingLeaks check;
+  auto ends = mpmc::channel<Counted>(1);
+  { const auto unsent = ends.first.send(Counted(1)); }
+  { const auto unused = ends.second.recv(); }
+  EXPECT_EQ(ends.second.size(), 0U);
+}
+
+TEST(Mpmc, spurious_polls_change_nothing) {
+  auto ends = mpmc::channel<int>(1);
+  HandPolled receiving(receive(ends.second));
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(receiving.poll());
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_EQ(ends.second.try_recv(), 1);  // nothing of it counted as a wake in vain
+  EXPECT_FALSE(receiving.poll());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  EXPECT_EQ(receiving.finish(), 2);
+}
+
+TEST(MpmcDeathTest, a_channel_without_room_is_a_programming_error) {
+  EXPECT_DEATH(static_cast<void>(mpmc::channel<int>(0)), "at least one");
+}
+
+class MpmcOn : public testing::OnEverySync {};
+TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpmcOn);
+
+/// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the
+/// parts of an aggregate twice when it is made in the expression that is awaited.
+struct Post {
+  Post(int sender, int number) : who(sender), counted(number) {}
+  int who;
+  Counted counted;
+};
+
+Task<> send_posts(mpmc::Sender<Post> sender, int who, int count) {
+  for (int i = 0; i < count; ++i) {
+    const bool sent = co_await sender.send(Post(who, i));
+    EXPECT_TRUE(sent);
+  }
+}
+
+/// Receives to the end; what comes here of each sender must be in order. Returns the sum of their
+/// numbers, each more by one.
+Task<int> receive_posts(mpmc::Receiver<Post> receiver) {
+  std::vector<int> last(10, -1);
+  int sum = 0;
+  for (;;) {
+    const std::optional<Post> post = co_await receiver.recv();
+    if (!post) co_return sum;
+    int& before = last[static_cast<std::size_t>(post->who)];
+    EXPECT_LT(before, post->counted.number());
+    before = post->counted.number();
+    sum += before + 1;
+  }
+}
+
+TEST_P(MpmcOn, every_message_arrives_once_and_in_its_sender_s_order) {
+  for (const std::size_t capacity : {1U, 2U, 100U}) {
+    EXPECT_EQ(run([&]() -> Task<int> {
+                auto ends = mpmc::channel<Post>(capacity);
+                std::vector<JoinHandle<int>> receivers;
+                for (int i = 0; i < 4; ++i) receivers.push_back(spawn(receive_posts(ends.second)));
+                for (int who = 0; who < 10; ++who) spawn(send_posts(ends.first, who, 200)).detach();
+                { const auto dropped = std::move(ends.first); }
+                int sum = 0;
+                for (JoinHandle<int>& each : receivers) sum += co_await each;
+                co_return sum;
+              }),
+              10 * 200 * 201 / 2);
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::rt
