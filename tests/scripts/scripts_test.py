@@ -274,8 +274,10 @@ class Test(ScriptTest):
                 self.calls.write_text("")
                 self.run_script("scripts/test", *options, "-R", "queue")
                 calls = self.called()
+                purpose = "nightly" if options == ["--all"] else "test"
                 self.assertEqual(
-                    calls[:-1], ["install-deps test", *(f"build {build}" for build in builds)])
+                    calls[:-1],
+                    [f"install-deps {purpose}", *(f"build {build}" for build in builds)])
                 self.assertRegex(calls[-1], "^ctest .*" + re.escape(left_out + " -R queue") + "$")
                 self.assertEqual("--label-exclude" in calls[-1], left_out != "")
                 listed = (self.root / "build/test/CTestTestfile.cmake").read_text()
