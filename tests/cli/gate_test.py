@@ -529,7 +529,8 @@ class Cache(GateTest):
         for number in range(17):
             commits.append(self.commit(f"number {number}"))
             self.gate(SHORT, base=commits[-1], head=commits[-1])
-            self.gate(SHORT, head=self.base)  # the oldest, but in use
+            if number % 4 == 0:
+                self.gate(SHORT, head=self.base)  # the oldest, but in use
         kept = {path.parent.name for path in self.folder.glob("cache/*/*/built")}
         self.assertEqual(kept, {self.base, *commits[-15:]})
         sources = {path.parent.name for path in self.folder.glob("cache/*/*/source")}

@@ -60,7 +60,7 @@ class RandomPrograms {
 };
 
 TEST(Reduction, leaves_out_no_outcome_of_random_programs) {
-  constexpr int kPrograms = 10'000;
+  constexpr int kPrograms = 5'000;
   RandomPrograms programs(1);
   std::uint64_t reduced = 0;
   std::uint64_t all = 0;
@@ -80,7 +80,7 @@ TEST(Reduction, leaves_out_no_outcome_of_random_programs) {
 
 TEST(Reduction, with_as_many_preemptions_as_there_can_be_leaves_out_no_outcome) {
   RandomPrograms programs(2);
-  for (int i = 0; i < 2'000; ++i) {
+  for (int i = 0; i < 1'000; ++i) {
     const Program program = programs.next();
     Options bounded;
     bounded.preemptions = 12;
@@ -91,7 +91,7 @@ TEST(Reduction, with_as_many_preemptions_as_there_can_be_leaves_out_no_outcome) 
 
 TEST(Reduction, under_bounds_leaves_out_no_outcome_that_is_within_them) {
   RandomPrograms programs(4);
-  for (int i = 0; i < 1'500; ++i) {
+  for (int i = 0; i < 700; ++i) {
     const Program program = programs.next();
     Options bounded;
     bounded.preemptions = i % 4 - 1;
