@@ -10,6 +10,7 @@
 #include "runtime/base/assert.hpp"
 #include "runtime/base/deadline.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/simulation.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/task/frame_cache.hpp"
@@ -222,6 +223,10 @@ Builder& Builder::on_unhandled_exception(std::function<void(std::exception_ptr)>
 }
 
 Runtime Builder::build() const {
+  if (driver::simulation() != nullptr) {
+    throw std::logic_error(
+        "this thread is in a test, and has the time of that: build other runtimes elsewhere");
+  }
   RuntimeOptions options = options_;
   if (options.injector_interval == 0) {
     throw std::invalid_argument("global_queue_interval must be at least 1");

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/driver/simulation.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/harness.hpp"
 
@@ -40,7 +41,7 @@ struct Driver::Sleeping {
   Sleeping* previous = this;
 };
 
-Driver::Driver(std::uint32_t workers) : origin_(Clock::now()), reserve_(*this) {
+Driver::Driver(std::uint32_t workers) : origin_(driver::now()), reserve_(*this) {
   wheels_.reserve(workers + 1);
   for (std::uint32_t i = 0; i <= workers; ++i) wheels_.push_back(std::make_unique<Wheel>(*this));
   task::add_trimmer(*this);
@@ -275,7 +276,7 @@ bool Driver::has_it() const noexcept {
 
 void Driver::look_now(Wheel* own) noexcept {
   if (own != nullptr && own->next() != kNever) {
-    const Tick now = tick_before(Clock::now());
+    const Tick now = tick_before(driver::now());
     if (own->next() <= now) own->fire(now, Wheel::By::owner);
   }
   if (!try_take()) return;
@@ -291,7 +292,7 @@ void Driver::wake_and_release(Wheel* own) noexcept {
   }
   events_ = 0;
   if (next_tick() != kNever) {
-    const Tick now = tick_before(Clock::now());
+    const Tick now = tick_before(driver::now());
     for (const auto& wheel : wheels_) {
       if (wheel->next() > now) continue;
       wheel->fire(now, wheel.get() == own ? Wheel::By::owner : Wheel::By::visitor);

@@ -100,6 +100,9 @@ class Driver final : public park::Sleeper, public base::Shared, private task::Tr
                            Clock::time_point deadline) noexcept override;
   void wake(const park::Token* token) noexcept override;
 
+  /// When the next timer is to be looked at, at the latest; the end of time: there is none.
+  [[nodiscard]] Clock::time_point next_timer() const noexcept { return time_of(next_tick()); }
+
   /// Where threads of the reserve sleep.
   [[nodiscard]] park::Sleeper& reserve() noexcept { return reserve_; }
 

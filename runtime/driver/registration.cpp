@@ -1,6 +1,7 @@
 #include "runtime/driver/registration.hpp"
 
 #include <cerrno>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -8,8 +9,25 @@
 #include "runtime/base/assert.hpp"
 #include "runtime/base/socket_calls.hpp"
 #include "runtime/driver/driver.hpp"
+#include "runtime/driver/simulation.hpp"
 
 namespace taskbench::rt::driver {
+namespace {
+
+/// Makes epoll report the events of `descriptor` to `registration`.
+void watch_by_epoll(Driver& driver, int descriptor, Registration* registration) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+  event.data.ptr = registration;
+  const int epoll = driver.epoll_descriptor();
+  if (base::system::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0) return;
+  const int error = errno;
+  std::string what = "watch descriptor " + std::to_string(descriptor);
+  if (error == EPERM) what += ", which is of a kind that is always ready";
+  throw std::system_error(error, std::system_category(), what);
+}
+
+}  // namespace
 
 void Registration::on_events(std::uint32_t epoll_events) noexcept {
   using State = Readiness::State;
@@ -25,9 +43,14 @@ void Registration::on_events(std::uint32_t epoll_events) noexcept {
 void Registration::retire() noexcept {
   TASKBENCH_ASSERT(!reading_.is_awaited() && !writing_.is_awaited(),
                    "a socket or descriptor must outlive the operations on it");
-  // Not left to close(): the descriptor of a forked child may keep the same file open, and watched.
-  static_cast<void>(
-      base::system::epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr));
+  if (descriptor_ < kFirstSimulated) {
+    // Not left to close(): the descriptor of a forked child may keep the same file open, and
+    // watched.
+    static_cast<void>(
+        base::system::epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr));
+  } else if (Simulation* const with = simulation()) {
+    with->watch(descriptor_, nullptr);
+  }
   const base::Ref<Driver> driver = std::move(driver_);  // in which *this lies
   driver->registrations().remove(*this);
 }
@@ -44,14 +67,15 @@ Registration& Registrations::of(int descriptor) {
 
 Registration& Registrations::add(Driver& driver, int descriptor) {
   Registration* const made = descriptor < 0 ? nullptr : &of(descriptor);
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
-  event.data.ptr = made;
-  if (base::system::epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
-    const int error = errno;
-    std::string what = "watch descriptor " + std::to_string(descriptor);
-    if (error == EPERM) what += ", which is of a kind that is always ready";
-    throw std::system_error(error, std::system_category(), what);
+  Simulation* const with = simulation();
+  if (with == nullptr) {
+    watch_by_epoll(driver, descriptor, made);
+  } else if (descriptor >= kFirstSimulated) {
+    with->watch(descriptor, made);
+  } else {
+    throw std::logic_error(
+        "a runtime for tests watches no descriptors of the system: what they do depends on more "
+        "than the seed");
   }
   TASKBENCH_ASSERT(made->driver_ == nullptr,
                    "a borrowed descriptor was closed before its AsyncFd was gone");

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/driver/driver.hpp"
+#include "runtime/driver/simulation.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
 
@@ -53,7 +54,7 @@ void Wheel::insert(Timer& timer, base::Clock::time_point deadline, task::Header*
   {
     const Section section(*this, caller());
     // An empty wheel is advanced first, so that timers lie no higher than they must.
-    if (levels_ == 0) time_ = std::max(time_, driver_.tick_before(base::Clock::now()));
+    if (levels_ == 0) time_ = std::max(time_, driver_.tick_before(driver::now()));
     timer.when = std::max(when, time_);
     put(timer);
     if (timer.when >= next()) return;

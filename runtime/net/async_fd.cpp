@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "runtime/driver/driver.hpp"
+#include "runtime/net/system.hpp"
 #include "runtime/task/context.hpp"
 
 namespace taskbench::rt {
@@ -19,6 +20,8 @@ void throw_error(int error, std::string_view operation, std::string_view address
 }
 
 namespace detail {
+
+void close_descriptor(int descriptor) noexcept { system::close(descriptor); }
 
 void throw_refused(Refusal why) {
   if (why == Refusal::ended) {
@@ -40,7 +43,7 @@ Attempt AskWhetherReady<direction>::attempt(const AsyncFd& fd, bool) const noexc
       .fd = fd.descriptor(),
       .events = static_cast<short>(direction == Direction::read ? POLLIN | POLLRDHUP : POLLOUT),
       .revents = 0};
-  const Returned ready = call_system([&] { return ::poll(&asked, 1, 0); });
+  const Returned ready = call_system([&] { return system::poll(&asked); });
   return ready.value == 0 ? Attempt::again : Attempt::done;
 }
 template struct AskWhetherReady<Direction::read>;
@@ -95,7 +98,7 @@ void AsyncFd::end() noexcept {
   if (registration_ == nullptr) return;
   const bool is_owned = registration_->is_owned;
   const int descriptor = std::move(*this).release();
-  if (is_owned) ::close(descriptor);
+  if (is_owned) net::detail::close_descriptor(descriptor);
 }
 
 }  // namespace taskbench::rt

@@ -1,11 +1,12 @@
 // A descriptor that is closed unless somebody takes it.
 #pragma once
 
-#include <unistd.h>
-
 #include <utility>
 
 namespace taskbench::rt::net::detail {
+
+/// Closes a descriptor of the system, or a socket of a test.
+void close_descriptor(int descriptor) noexcept;
 
 class Descriptor {
  public:
@@ -13,7 +14,7 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
   Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ >= 0) close_descriptor(descriptor_);
   }
 
   [[nodiscard]] int get() const noexcept { return descriptor_; }

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "runtime/net/system.hpp"
+
 namespace taskbench::rt::net::detail {
 namespace {
 
@@ -27,10 +29,8 @@ bool is_of_the_connection(int error) {
 Attempt Accept::attempt(const AsyncFd& listening, bool) noexcept {
   do {
     peer = AddressBuffer();
-    returned = call_system([&] {
-      return ::accept4(listening.descriptor(), peer.data(), peer.size(),
-                       SOCK_NONBLOCK | SOCK_CLOEXEC);
-    });
+    returned = call_system(
+        [&] { return system::accept(listening.descriptor(), peer.data(), peer.size()); });
   } while (is_of_the_connection(returned.error()));
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
@@ -43,10 +43,10 @@ AsyncFd listen_at(const SocketAddress& address, int backlog) {
   Descriptor socket = open_socket(address, SOCK_STREAM);
   if (address.family() != AF_UNIX && address.port() != 0) {
     const int on = 1;
-    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    system::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   }
   bind_socket(socket, address);
-  if (::listen(socket.get(), backlog) != 0) throw_error(errno, "listen at", address.text());
+  if (system::listen(socket.get(), backlog) != 0) throw_error(errno, "listen at", address.text());
   return AsyncFd::own(std::move(socket));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/blocking/spawn_blocking.hpp"
+#include "runtime/driver/simulation.hpp"
 
 namespace taskbench::rt::net {
 namespace {
@@ -19,11 +20,16 @@ class ResolveCategory final : public std::error_category {
   [[nodiscard]] std::string message(int code) const override { return gai_strerror(code); }
 };
 
-Addresses look_up(const std::string& host, const std::string& service) {
+Addresses look_up(std::string host, const std::string& service) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = host.empty() ? AI_PASSIVE : 0;
+  // A test knows no names but those of its hosts.
+  if (const driver::Simulation* const simulation = driver::simulation()) {
+    if (const std::string address = simulation->resolve(host); !address.empty()) host = address;
+    hints.ai_flags |= AI_NUMERICHOST;
+  }
   addrinfo* found = nullptr;
   const int failure =
       getaddrinfo(host.empty() ? nullptr : host.c_str(), service.c_str(), &hints, &found);

@@ -62,6 +62,9 @@ namespace detail {
 /// A socket for `address`: non-blocking, and closed on exec. Throws std::system_error.
 [[nodiscard]] Descriptor open_socket(const SocketAddress& address, int type);
 
+/// Two Unix sockets that are connected to each other. Throws std::system_error.
+void connect_pair(int (&ends)[2]);
+
 /// Throws std::system_error.
 void bind_socket(const Descriptor& socket, const SocketAddress& address);
 

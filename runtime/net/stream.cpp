@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/base/socket_calls.hpp"
+#include "runtime/net/system.hpp"
 
 namespace taskbench::rt::net {
 namespace {
@@ -57,8 +57,8 @@ detail::Returned transfer(Direction direction, const Stream& stream, void* data,
                           int receive_flags) {
   const int descriptor = stream.descriptor();
   return detail::call_system([&] {
-    return direction == Direction::read ? base::system::recv(descriptor, data, size, receive_flags)
-                                        : base::system::send(descriptor, data, size, MSG_NOSIGNAL);
+    return direction == Direction::read ? system::recv(descriptor, data, size, receive_flags)
+                                        : system::send(descriptor, data, size);
   });
 }
 
@@ -68,8 +68,8 @@ detail::Returned transfer(Direction direction, const Stream& stream, Buffers buf
   message.msg_iovlen = buffers.size();
   const int descriptor = stream.descriptor();
   return detail::call_system([&] {
-    return direction == Direction::read ? base::system::recvmsg(descriptor, &message, 0)
-                                        : base::system::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+    return direction == Direction::read ? system::recvmsg(descriptor, &message, buffers)
+                                        : system::sendmsg(descriptor, &message, buffers);
   });
 }
 
@@ -163,12 +163,12 @@ template struct TransferAll<Direction::write>;
 
 void Stream::shut_down(int how) {
   // A peer that is gone needs no notice.
-  if (::shutdown(descriptor(), how) == 0 || errno == ENOTCONN) return;
+  if (system::shutdown(descriptor(), how) == 0 || errno == ENOTCONN) return;
   throw_error(errno, "shut down the connection to", peer_.text());
 }
 
 void WriteHalf::end() noexcept {
-  if (stream_ != nullptr) ::shutdown(stream_->descriptor(), SHUT_WR);
+  if (stream_ != nullptr) system::shutdown(stream_->descriptor(), SHUT_WR);
 }
 
 }  // namespace taskbench::rt::net

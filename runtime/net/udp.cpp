@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/net/system.hpp"
+
 namespace taskbench::rt::net {
 namespace detail {
 
 Attempt SendDatagram::attempt(UdpSocket& socket, bool) noexcept {
   returned = call_system([&] {
-    return ::sendto(socket.descriptor(), data.data, data.size, MSG_NOSIGNAL,
-                    to != nullptr ? to->data() : nullptr, to != nullptr ? to->size() : 0);
+    return system::sendto(socket.descriptor(), data.data, data.size,
+                          to != nullptr ? to->data() : nullptr, to != nullptr ? to->size() : 0);
   });
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
@@ -24,8 +26,8 @@ Attempt ReceiveDatagram::attempt(UdpSocket& socket, bool) noexcept {
   from = AddressBuffer();
   // MSG_TRUNC: the datagram's own size is returned, also when it does not fit
   returned = call_system([&] {
-    return ::recvfrom(socket.descriptor(), into.data, into.size, flags | MSG_TRUNC, from.data(),
-                      from.size());
+    return system::recvfrom(socket.descriptor(), into.data, into.size, flags | MSG_TRUNC,
+                            from.data(), from.size());
   });
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
@@ -45,7 +47,7 @@ UdpSocket UdpSocket::bind(const SocketAddress& address) {
 }
 
 void UdpSocket::connect(const SocketAddress& peer) {
-  if (::connect(descriptor(), peer.data(), peer.size()) != 0) {
+  if (system::connect(descriptor(), peer.data(), peer.size()) != 0) {
     throw_error(errno, "connect to", peer.text());
   }
   peer_ = peer;

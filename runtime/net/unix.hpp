@@ -18,9 +18,7 @@ class UnixStream : public Stream {
   /// Two streams that are connected to each other. Throws std::system_error.
   [[nodiscard]] static std::pair<UnixStream, UnixStream> pair() {
     int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
-      throw_error(errno, "make", "a pair of sockets");
-    }
+    detail::connect_pair(ends);
     detail::Descriptor first(ends[0]);
     detail::Descriptor second(ends[1]);
     return {UnixStream(AsyncFd::own(std::move(first)), {}),

@@ -22,7 +22,7 @@ class Engine : public task::Spawner {
  public:
   using Clock = base::Clock;
 
-  void spawn_blocking(task::Header* call) final { blocking_.run(call); }
+  void spawn_blocking(task::Header* call) override { blocking_.run(call); }
   [[nodiscard]] blocking::Pool& blocking_pool() noexcept { return blocking_; }
   [[nodiscard]] driver::Driver& driver() noexcept final { return *driver_; }
 

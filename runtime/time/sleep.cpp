@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "runtime/base/deadline.hpp"
+#include "runtime/driver/simulation.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
@@ -11,8 +12,10 @@ namespace taskbench::rt::time {
 
 using driver::Wheel;
 
+Clock::time_point Clock::now() noexcept { return driver::now(); }
+
 Clock::time_point after(std::chrono::nanoseconds duration) noexcept {
-  return base::deadline_in(duration);
+  return base::later(Clock::now(), duration);
 }
 
 Sleep sleep_until(Clock::time_point deadline) {

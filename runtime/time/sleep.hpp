@@ -18,7 +18,17 @@
 
 namespace taskbench::rt::time {
 
-using Clock = base::Clock;
+/// The clock of timers: std::chrono::steady_clock, whose time points it has; in a runtime for tests
+/// the clock of the test.
+struct Clock {
+  using time_point = base::Clock::time_point;
+  using duration = time_point::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  static constexpr bool is_steady = true;
+
+  [[nodiscard]] static time_point now() noexcept;
+};
 
 /// What sleep() returns: to be awaited in one task, which alone it wakes. Once it has begun it must
 /// not outlive the runtime.

@@ -3,6 +3,7 @@
 
 import contextlib
 import http.server
+import os
 import re
 import signal
 import socket
@@ -102,6 +103,23 @@ class Examples(unittest.TestCase):
                                  (1, "http_client: no answer in time\n"))
             finally:
                 server.shutdown()
+
+    def test_payments_pass_with_ten_thousand_seeds(self):
+        self.assertEqual(self.run_example("payments_test").stdout, "10000 seeds passed\n")
+
+    def test_a_bug_in_payments_is_found_by_a_seed_that_finds_it_again(self):
+        found = self.run_example("payments_test_with_bug", check=False)
+        message = re.match(r"seed (\d+) failed, after \d+ that passed: .*: not so: (each payment "
+                           r"is booked once: the balance is \d+)\n", found.stderr)
+        self.assertEqual((found.returncode, found.stdout), (1, ""))
+        last = re.search(r"what happened last:\n(.*)TASKBENCH", found.stderr, re.DOTALL)[1]
+        again = [subprocess.run([self.folder / "payments_test_with_bug"], capture_output=True,
+                                encoding="utf-8", timeout=60,
+                                env={**os.environ, "TASKBENCH_TEST_SEED": message[1]})
+                 for _ in range(2)]
+        self.assertEqual(again[0].stderr, again[1].stderr)
+        self.assertIn(message[2], again[0].stderr)
+        self.assertIn(last, again[0].stderr)
 
 
 if __name__ == "__main__":

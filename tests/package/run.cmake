@@ -86,6 +86,13 @@ if(KIND STREQUAL "find_package")
   endforeach()
   # The version is asked for as a user would; and the package must be the one just installed.
   build_and_run_consumer("-DCMAKE_PREFIX_PATH=${work}/prefix")
+  run(${configure} -S "${SOURCE_DIR}/examples" -B "${work}/examples"
+    "-DCMAKE_PREFIX_PATH=${work}/prefix")
+  run("${CMAKE_COMMAND}" --build "${work}/examples" --config "${CONFIG}" --target payments_test)
+  run("${work}/examples/payments_test" 100)
+  if(NOT out STREQUAL "100 seeds passed\n")
+    message(FATAL_ERROR "the example of a test printed '${out}'")
+  endif()
   file(STRINGS "${work}/build/CMakeCache.txt" found REGEX "^taskbench_DIR:")
   if(NOT found MATCHES "package-find_package/prefix")
     message(FATAL_ERROR "another installed copy was found: ${found}")
