@@ -212,7 +212,6 @@ class Verdicts(AbTest):
             (f"gate {both} nope", "--workload: unknown benchmark 'nope'; there are chained_spawn/"),
         ):
             self.assertIn(says, self.taskbench(call, status=2).stderr)
-        self.taskbench(f"ab {both} chained_spawn")
 
     def test_equal_binaries_are_measured_unless_all_that_they_may_read_is_equal(self):
         for side, plugin in (("old", "fast"), ("new", "slow")):
@@ -362,8 +361,8 @@ class Instructions(AbTest):
                       self.read("r.md"))
         self.assertIn("--counters instructions-exact", self.read("r.md"))
 
-    def test_equal_nearly_equal_and_fewer_instructions_pass(self):
-        for count, says in ((4000, "PASS"), (4007, "PASS"), (3900, "PASS, fewer")):
+    def test_nearly_equal_and_fewer_instructions_pass(self):
+        for count, says in ((4007, "PASS"), (3900, "PASS, fewer")):
             with self.subTest(count):
                 self.counted(*self.copies(), f"--journal j{count}", of_two=count)
                 self.assertEqual(self.row()["verdict"], "PASS")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """`taskbench doctor`, and what `taskbench run` says of a machine that moved."""
 
-import json
 import os
 import signal
 
@@ -21,9 +20,6 @@ class Doctor(TerminalTest):
         """Runs doctor, which ends with 0 or 4, depending on the machine."""
         return self.taskbench(f"doctor {options}", status=(0, 4), **others)
 
-    def report(self, **options):
-        result = self.doctor("--format json", **options)
-        return json.loads(result.stdout, parse_constant=self.fail), result
 
     @staticmethod
     def finding(report, check):
@@ -34,8 +30,10 @@ class Report(Doctor):
     here = None
 
     def report(self):
-        """The report on this machine, made once for all of these tests."""
-        Report.here = Report.here or super().report()
+        """The report on this machine, made once for all of these tests: as JSON and as a table."""
+        if not Report.here:
+            result = self.doctor("--json doctor.json", env={"COLUMNS": "80", "TERM": "xterm"})
+            Report.here = self.load("doctor.json"), result
         return Report.here
 
     def test_every_check_is_there_worst_first_and_the_exit_status_says_whether_it_is_serious(self):
@@ -85,6 +83,21 @@ class Report(Doctor):
         is_debug = report["environment"]["build_type"] == "Debug"
         if is_debug or "-fsanitize" in report["environment"]["compiler_flags"]:
             self.assertEqual(self.finding(report, "build")["severity"], "serious")
+
+    def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
+        report, result = self.report()
+        self.assertEqual(report["taskbench_doctor"], 1)
+        self.assertIn("wrote doctor.json", result.stderr)
+        text = result.stdout
+        self.assertIn("taskbench doctor", text)
+        self.assertNotIn("\x1b", text)
+        for name in self.workload_names():
+            self.assertRegex(text, rf"(?m)^{name} \([\w ]+\) +[\d,.]+ ")
+        for line in text.splitlines():
+            self.assertEqual(line, line.rstrip())
+            # The name of a control group may be longer than any line.
+            if "→" not in line and "/sys/fs/cgroup/" not in line:
+                self.assertLessEqual(len(line), 80, line)
 
 
 class Findings(Doctor):
@@ -146,21 +159,6 @@ class Findings(Doctor):
 
 
 class Output(Doctor):
-    def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
-        result = self.doctor("--json doctor.json", env={"COLUMNS": "80", "TERM": "xterm"})
-        self.assertEqual(self.load("doctor.json")["taskbench_doctor"], 1)
-        self.assertIn("wrote doctor.json", result.stderr)
-        text = result.stdout
-        self.assertIn("taskbench doctor", text)
-        self.assertNotIn("\x1b", text)
-        for name in self.workload_names():
-            self.assertRegex(text, rf"(?m)^{name} \([\w ]+\) +[\d,.]+ ")
-        for line in text.splitlines():
-            self.assertEqual(line, line.rstrip())
-            # The name of a control group may be longer than any line.
-            if "→" not in line and "/sys/fs/cgroup/" not in line:
-                self.assertLessEqual(len(line), 80, line)
-
     def test_colours_on_a_terminal(self):
         session = self.session("doctor", columns=80)
         self.assertIn(session.finish(), (0, 4))

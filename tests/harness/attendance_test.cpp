@@ -10,6 +10,7 @@
 #include <random>
 
 #include "reports/json/paired.hpp"
+#include "runtime/base/sync_primitives.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -337,7 +338,7 @@ TEST(Attendance, a_screened_trial_that_is_cut_anywhere_goes_on_in_the_same_way) 
 }
 
 TEST(Attendance, a_screen_keeps_the_chance_of_a_false_alarm) {
-  constexpr int kTrials = 30;
+  constexpr int kTrials = kMadeUpTrials * 3 / 4;
   const std::vector<Truth> unchanged(24, Truth{0.01, 0.05});  // as much as is noise
   for (const Noise noise : {Noise::normal, Noise::heavy, Noise::drifting}) {
     int alarms = 0;
