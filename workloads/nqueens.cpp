@@ -9,39 +9,21 @@
 
 #include "runtime/runtime.hpp"
 #include "workloads/base/countdown.hpp"
+#include "workloads/base/queens.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {
 namespace {
 
 /// For 1 queen and more.
-constexpr std::array<std::uint64_t, 16> kSolutions{
+constexpr std::array<std::uint64_t, kMostQueens> kSolutions{
     1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2'680, 14'200, 73'712, 365'596, 2'279'184, 14'772'512};
 
 constexpr std::array kParameters{
     Parameter{"n", 10, 1, kSolutions.size(), "queens, and rows and columns of the board"},
 };
 
-/// The columns of the queens in the first rows.
-struct Board {
-  std::array<std::int8_t, kSolutions.size()> columns;
-  std::int8_t rows = 0;
-
-  [[nodiscard]] bool is_safe(std::int8_t column) const {
-    for (std::int8_t row = 0; row < rows; ++row) {
-      const int apart = columns[static_cast<std::size_t>(row)] - column;
-      if (apart == 0 || apart == rows - row || apart == row - rows) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] Board with(std::int8_t column) const {
-    Board next = *this;
-    next.columns[static_cast<std::size_t>(next.rows++)] = column;
-    return next;
-  }
-};
-
-rt::Fork<std::uint64_t> solutions(std::int8_t n, Board board) {
+rt::Fork<std::uint64_t> solutions(std::int8_t n, QueensBoard board) {
   if (board.rows == n) co_return 1;
   std::vector<rt::Fork<std::uint64_t>> forks;
   forks.reserve(static_cast<std::size_t>(n));
@@ -59,7 +41,7 @@ class NQueens final : public Instance {
       : runtime_(runtime), n_(static_cast<std::int8_t>(values.at("n"))) {}
 
   void run_iteration() override {
-    sum_ += runtime_.block_on(solutions(n_, Board{}));
+    sum_ += runtime_.block_on(solutions(n_, QueensBoard{}));
     ++iterations_;
   }
 

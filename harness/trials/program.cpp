@@ -242,6 +242,12 @@ std::string shell_word(const std::string& word) {
   return result + "'";
 }
 
+std::string command_of(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
+  return command;
+}
+
 std::string digest_of(std::string_view bytes) {
   return fmt::format("{:016x}", reports::model::fingerprint(bytes));
 }

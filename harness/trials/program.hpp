@@ -45,6 +45,9 @@ class NotMeasurable : public ProgramError {
 /// `word`, quoted so that a shell takes it for one word.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
+/// A command that split_command() splits into these words, as would a shell.
+[[nodiscard]] std::string command_of(const std::vector<std::string>& words);
+
 /// Sixteen hexadecimal digits that differ if the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 

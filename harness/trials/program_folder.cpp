@@ -33,10 +33,7 @@ template <class Change>
 void change_paths(PairedProgram& program, const Change& change) {
   Strings words = split_command(program.command);
   words.front() = change(fs::path(words.front())).string();
-  program.command.clear();
-  for (const std::string& word : words) {
-    program.command += (program.command.empty() ? "" : " ") + shell_word(word);
-  }
+  program.command = command_of(words);
   for (std::string& layout : program.layouts) layout = change(fs::path(layout)).string();
 }
 

@@ -265,9 +265,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
                      last_lines_of(places.log), true);
   }
   words.front() = program.string();
-  std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
-  return {command, places.source};
+  return {command_of(words), places.source};
 }
 
 Layouts link_revision(const GitRepository& repository, const BuildRecipe& recipe,

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "workloads/base/matrix_blocks.hpp"
+#include "workloads/base/queens.hpp"
 #include "workloads/base/unbalanced_tree.hpp"
 
 namespace {
@@ -63,26 +64,7 @@ Number skynet(Number first, Number count) {
   return sum;
 }
 
-/// As workloads/nqueens.cpp.
-struct Board {
-  std::array<std::int8_t, 16> columns;
-  std::int8_t rows = 0;
-
-  [[nodiscard]] bool is_safe(std::int8_t column) const {
-    for (std::int8_t row = 0; row < rows; ++row) {
-      const int apart = columns[static_cast<std::size_t>(row)] - column;
-      if (apart == 0 || apart == rows - row || apart == row - rows) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] Board with(std::int8_t column) const {
-    Board next = *this;
-    next.columns[static_cast<std::size_t>(next.rows++)] = column;
-    return next;
-  }
-};
-
-Number nqueens(std::int8_t n, Board board) {
+Number nqueens(std::int8_t n, taskbench::workloads::QueensBoard board) {
   if (board.rows == n) return 1;
   std::array<Number, 16> counts;
   std::size_t count = 0;
@@ -211,7 +193,9 @@ std::function<void()> iteration_of(std::string_view workload, Number n) {
   }
   if (workload == "skynet") return [=] { require(skynet(0, n), n * (n - 1) / 2); };
   if (workload == "nqueens") {
-    return [n] { static_cast<void>(nqueens(static_cast<std::int8_t>(n), Board{})); };
+    return [n] {
+      static_cast<void>(nqueens(static_cast<std::int8_t>(n), taskbench::workloads::QueensBoard{}));
+    };
   }
   if (workload != "matmul") throw std::runtime_error("no such workload");
   return [n, left = std::vector<float>(n * n, 1), right = std::vector<float>(n * n, 2),

@@ -43,22 +43,23 @@ TEST(GoHandOverModel, what_was_queued_and_what_was_next_is_run_while_the_machine
       retaken(1));
 }
 
+/// A section that ends at any moment of the monitor's looks, while a task waits in the queue.
+void a_section_that_ends_meanwhile() {
+  Calls one(1);
+  Runtime runtime = go(1);
+  JoinHandle<int> task = runtime.spawn([](Calls& own) -> Task<int> {
+    JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
+    block_in_place([&] { own.await(); });
+    co_return co_await other;
+  }(one));
+  one.call();
+  const int got = runtime.block_on(
+      [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
+  mc::require(got == 1, "it has ended");
+}
+
 TEST(GoHandOverModel, a_section_ends_while_the_monitor_decides) {
-  holds(
-      [] {
-        Calls one(1);
-        Runtime runtime = go(1);
-        JoinHandle<int> task = runtime.spawn([](Calls& own) -> Task<int> {
-          JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
-          block_in_place([&] { own.await(); });
-          co_return co_await other;
-        }(one));
-        one.call();
-        const int got = runtime.block_on(
-            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
-        mc::require(got == 1, "it has ended");
-      },
-      retaken(1));
+  holds(a_section_that_ends_meanwhile, retaken(1));
 }
 
 /// Two sections, of which the first ends when the second has begun, and the second when a third
@@ -88,21 +89,7 @@ TEST(GoHandOverModel, of_two_processors_both_are_retaken_from_machines_that_wait
 TEST(GoHandOverModel, a_machine_comes_back_to_a_processor_for_which_there_is_no_thread) {
   mc::Options options = retaken(1);
   options.threads = 3;
-  holds(
-      [] {
-        Calls one(1);
-        Runtime runtime = go(1);
-        JoinHandle<int> task = runtime.spawn([](Calls& own) -> Task<int> {
-          JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
-          block_in_place([&] { own.await(); });
-          co_return co_await other;
-        }(one));
-        one.call();
-        const int got = runtime.block_on(
-            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
-        mc::require(got == 1, "it has ended");
-      },
-      options);
+  holds(a_section_that_ends_meanwhile, options);
 }
 
 // Both machines come back while another holds the only processor.

@@ -41,6 +41,13 @@ Task<int> awaits_both(JoinHandle<int>& one, JoinHandle<int>& two) {
   co_return co_await one + co_await two;
 }
 
+Task<int> blocks_until_another_has_run() {
+  Calls one(1);
+  JoinHandle<int> other = spawn(makes_a_call(one));
+  block_in_place([&] { one.await(); });
+  co_return co_await other;
+}
+
 // What the task has spawned is in the queue and in the LIFO slot when it blocks.
 TEST(HandOverModel, what_was_queued_and_what_was_next_is_run_while_the_thread_blocks) {
   holds(
@@ -131,12 +138,7 @@ TEST(HandOverModel, a_worker_is_handed_on_again_to_one_that_was_handed_on_before
         const int sum = runtime.block_on([]() -> Task<int> {
           int done = 0;
           for (int i = 0; i < 2; ++i) {
-            done += co_await spawn([]() -> Task<int> {
-              Calls one(1);
-              JoinHandle<int> other = spawn(makes_a_call(one));
-              block_in_place([&] { one.await(); });
-              co_return co_await other;
-            }());
+            done += co_await spawn(blocks_until_another_has_run());
           }
           co_return done;
         }());
@@ -154,12 +156,7 @@ TEST(HandOverModel, a_thread_that_tires_of_standing_by_misses_no_call) {
         const int sum = runtime.block_on([]() -> Task<int> {
           int done = 0;
           for (int i = 0; i < 2; ++i) {
-            done += co_await spawn([]() -> Task<int> {
-              Calls one(1);
-              JoinHandle<int> other = spawn(makes_a_call(one));
-              block_in_place([&] { one.await(); });
-              co_return co_await other;
-            }());
+            done += co_await spawn(blocks_until_another_has_run());
           }
           co_return done;
         }());
