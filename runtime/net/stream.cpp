@@ -4,6 +4,8 @@
 #include <string>
 
 #include "runtime/net/system.hpp"
+#include "runtime/net/tcp.hpp"
+#include "runtime/net/unix.hpp"
 
 namespace taskbench::rt::net {
 namespace {
@@ -169,6 +171,16 @@ void Stream::shut_down(int how) {
 
 void WriteHalf::end() noexcept {
   if (stream_ != nullptr) system::shutdown(stream_->descriptor(), SHUT_WR);
+}
+
+// Here and not in the headers: g++ 12 names the temporaries of a coroutine differently in each
+// unit, of which its linker warns.
+Task<TcpStream> TcpStream::connect(SocketAddress peer) {
+  co_return TcpStream(co_await detail::connect_socket(peer), peer);
+}
+
+Task<UnixStream> UnixStream::connect(SocketAddress peer) {
+  co_return UnixStream(co_await detail::connect_socket(peer), peer);
 }
 
 }  // namespace taskbench::rt::net

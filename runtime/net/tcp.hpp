@@ -37,10 +37,7 @@ template <class Duration>
 class TcpStream : public Stream {
  public:
   /// Connects to `peer`. Throws std::system_error. Cancellation-safe: gives the connection up.
-  [[nodiscard]] static Task<TcpStream> connect(SocketAddress peer) {
-    AsyncFd connected = co_await detail::connect_socket(peer);
-    co_return TcpStream(std::move(connected), peer);
-  }
+  [[nodiscard]] static Task<TcpStream> connect(SocketAddress peer);
   /// Takes a socket that is connected already.
   TcpStream(AsyncFd connected, const SocketAddress& peer) noexcept
       : Stream(std::move(connected), peer) {}

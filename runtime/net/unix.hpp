@@ -11,10 +11,7 @@ namespace taskbench::rt::net {
 class UnixStream : public Stream {
  public:
   /// Connects to `peer`. Throws std::system_error. Cancellation-safe: gives the connection up.
-  [[nodiscard]] static Task<UnixStream> connect(SocketAddress peer) {
-    AsyncFd connected = co_await detail::connect_socket(peer);
-    co_return UnixStream(std::move(connected), peer);
-  }
+  [[nodiscard]] static Task<UnixStream> connect(SocketAddress peer);
   /// Two streams that are connected to each other. Throws std::system_error.
   [[nodiscard]] static std::pair<UnixStream, UnixStream> pair() {
     int ends[2];

@@ -29,12 +29,9 @@ struct Load {
 /// on this thread if that is where they run.
 template <class Begin>
 void hear(rt::Runtime& runtime, Begin begin) {
-  constexpr auto wait_for = [](SignalReceiver done) -> rt::Task<> {
-    require_heard(co_await std::move(done));
-  };
   auto channel = rt::sync::oneshot::channel<Signal>();
   begin(std::move(channel.first));
-  runtime.block_on(wait_for(std::move(channel.second)));
+  require_heard(runtime.block_on(std::move(channel.second)));
 }
 
 /// `Server` is constructed from the runtime and `more`, and has port() and answered().
@@ -58,7 +55,7 @@ class UnderLoad final : public Instance {
     for (int i = 0; std::exchange(last, now) != now; ++i, now = resident_bytes()) {
       if (i == kPausesOfAccepting) return;  // something else than the server grows
       // The server is still accepting.
-      runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
+      runtime_.block_on([] { return rt::time::sleep(kPauseOfAccepting); });
     }
     const auto grown = static_cast<double>(now) - static_cast<double>(before);
     connection_bytes_ = grown / static_cast<double>(load.connections);
