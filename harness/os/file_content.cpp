@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <vector>
 
 #include "harness/os/descriptor.hpp"
@@ -16,6 +18,21 @@ namespace taskbench::harness {
 namespace {
 
 FileContent refused(std::string why) { return {{}, std::move(why)}; }
+
+/// A nameless file that keeps as many bytes in memory as were freed, and a drawn number more. The
+/// kernel's allocator often hands out first what it got back last.
+Descriptor fill_page_cache(std::uintmax_t freed_bytes) {
+  constexpr std::uintmax_t kMostBytes = 16 << 20;
+  constexpr std::uintmax_t kMostMore = 2 << 20;
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(none);
+  Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  std::random_device random;
+  const std::string bytes(std::min(freed_bytes, kMostBytes) + random() % kMostMore, 'x');
+  // A full disk is no error: the file is then placed where the kernel likes.
+  if (file.is_open()) static_cast<void>(write_all(file.get(), bytes));
+  return file;
+}
 
 }  // namespace
 
@@ -58,8 +75,11 @@ FileContent read_regular_file(const std::filesystem::path& path, std::uintmax_t 
 }
 
 void place_anew(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::uintmax_t size = std::filesystem::file_size(path, ignored);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0 || ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return;
+  const Descriptor others = fill_page_cache(size);
   std::vector<char> block(std::size_t{1} << 20);
   while (::read(file.get(), block.data(), block.size()) > 0) continue;
 }

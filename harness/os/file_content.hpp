@@ -27,8 +27,9 @@ inline constexpr auto kAnySize = std::numeric_limits<std::uintmax_t>::max();
 [[nodiscard]] FileContent read_regular_file(const std::filesystem::path& path,
                                             std::uintmax_t most_bytes = kAnySize);
 
-/// Reads a file into memory anew, at other physical addresses than it had there. Does nothing where
-/// a process has it mapped, and in file systems that are memory themselves.
+/// Reads a file into memory anew, at other physical addresses than it had there: a nameless file of
+/// a drawn size takes up what it leaves, meanwhile. Does nothing where a process has it mapped, and
+/// in file systems that are memory themselves.
 void place_anew(const std::filesystem::path& path);
 
 }  // namespace taskbench::harness

@@ -626,5 +626,43 @@ class DiffBaseline(ScriptTest):
         self.diff(status=3)
 
 
+class SelftestTargets(ScriptTest):
+    """The stand-in judges as the file `answer` says: benchmarks that fail, then an exit status."""
+
+    def setUp(self):
+        super().setUp()
+        self.stand_in(self.bin / "g++", 'while [ "$1" != -o ]; do shift; done; touch "$2"')
+        self.taskbench = self.bin / "taskbench"
+        self.stand_in(self.taskbench, f"""
+read -r fails status <'{self.root}/answer'
+while [ "$1" != --json ]; do shift; done
+echo '{{"blocks": 8, "benchmarks": [{{"name": "work/1", "verdict": "PASS"}},' >"$2"
+echo '{{"name": "'$fails'", "verdict": "PASS", "cpu_time": {{"verdict": "FAIL"}}}}]}}' >>"$2"
+exit $status""")
+
+    def targets(self, *options, answer="none 0", status=0):
+        (self.root / "answer").write_text(answer + "\n")
+        return self.run_script("scripts/selftest-targets", "--taskbench", self.taskbench,
+                               "--out", self.root / "out", *options, status=status).stdout
+
+    def test_counts_what_was_found_and_what_failed_falsely(self):
+        said = self.targets("--target", "busy-10", "--trials", "2", answer="work/6 1")
+        self.assertRegex(said, r"\| busy-10 \| .*18 of 20 \| 2 of 2 \| 0 of 2 \| 8 \|")
+        said = self.targets("--target", "busy-10", "--trials", "3", answer="work/5 1", status=1)
+        self.assertNotIn("busy-10 2 of 3", said)  # two are kept
+        self.assertRegex(said, r"\| busy-10 \| .* \| 2 of 3 \| 1 of 3 \|")
+        self.assertIn("2 of 3 | 1 of 3", self.targets("--target", "busy-10", "--report", status=1))
+
+    def test_unchanged_programs_have_to_pass(self):
+        self.targets("--target", "busy-aa", "--trials", "1", answer="none 0", status=1)
+        said = self.targets("--target", "busy-aa", "--trials", "2", answer="none 3", status=1)
+        self.assertRegex(said, r"\| busy-aa \| .* \| 1 of 2 \| 2 of 2 \|")
+
+    def test_what_is_no_target_or_no_time_is_refused(self):
+        self.assertIn("busy-10", self.run_script("scripts/selftest-targets", "--target", "busy",
+                                                 status=2).stderr)
+        self.run_script("scripts/selftest-targets", "--time", "1", status=2)
+
+
 if __name__ == "__main__":
     unittest.main()
