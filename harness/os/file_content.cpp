@@ -1,14 +1,12 @@
 #include "harness/os/file_content.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <vector>
 
 #include "harness/os/descriptor.hpp"
 
@@ -19,13 +17,13 @@ FileContent refused(std::string why) { return {{}, std::move(why)}; }
 
 }  // namespace
 
-FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+FileContent read_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (status.type() == std::filesystem::file_type::not_found) return refused("does not exist");
-  if (std::filesystem::is_directory(status)) return refused("is a folder, not a file");
-  const bool is_regular = std::filesystem::is_regular_file(status);
-  const std::uintmax_t size = is_regular ? std::filesystem::file_size(path, failed) : 0;
+  const auto status = fs::status(path, failed);
+  if (status.type() == fs::file_type::not_found) return refused("does not exist");
+  if (fs::is_directory(status)) return refused("is a folder, not a file");
+  const bool is_regular = fs::is_regular_file(status);
+  const std::uintmax_t size = is_regular ? fs::file_size(path, failed) : 0;
   if (!failed && size > most_bytes) {
     return refused(fmt::format("is larger than {} MiB: no such file should be", most_bytes >> 20));
   }
@@ -48,16 +46,26 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
   return content;
 }
 
-FileContent read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+FileContent read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+  const auto status = fs::status(path, failed);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
     return refused("is not a regular file");
   }
   return read_file(path, most_bytes);
 }
 
-void place_anew(const std::filesystem::path& path) {
+bool have_equal_bytes(const fs::path& a, const fs::path& b) {
+  std::error_code failed;
+  if (fs::equivalent(a, b, failed)) return true;
+  const auto size = fs::file_size(a, failed);
+  if (failed || size != fs::file_size(b, failed) || failed) return false;
+  const FileContent content = read_file(a);
+  const FileContent other = read_file(b);
+  return content.ok() && other.ok() && content.bytes == other.bytes;
+}
+
+void place_anew(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0 || ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return;
   std::vector<char> block(std::size_t{1} << 20);
