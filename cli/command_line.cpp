@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -45,7 +44,7 @@ constexpr std::string_view kNoMemory =
     "events or files), or allow the process more (ulimit -v, the container's limit)";
 
 std::string version_text(const std::string& executable) {
-  const auto build = harness::probe_environment(executable, workloads::kWorkloadsVersion);
+  const auto build = probe_environment(executable, workloads::kWorkloadsVersion);
   const auto known = [](const std::string& text) {
     return text.empty() ? std::string("unknown") : text;
   };
@@ -131,7 +130,7 @@ class CommandLine {
       if (const auto near = nearest(name, names)) {
         problem += fmt::format("; did you mean '{}'?", *near);
       }
-      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
+      if (!contains(problems, problem)) problems.push_back(problem);
     }
     return problems;
   }

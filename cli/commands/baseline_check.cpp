@@ -20,12 +20,12 @@ void fail(const BaselineCheck& check, Stage stage, const std::string& message) {
   (void)check.output.write(json::to_json(failure), render::failure_comment(failure, check.comment));
 }
 
-ExitCode fail_measuring(const BaselineCheck& check, const harness::ProgramError& error) {
-  const auto* mistake = dynamic_cast<const harness::NotMeasurable*>(&error);
+ExitCode fail_measuring(const BaselineCheck& check, const ProgramError& error) {
+  const auto* mistake = dynamic_cast<const NotMeasurable*>(&error);
   if (mistake != nullptr && !check.is_gate) throw UsageError(error.what());
   fail(check, Stage::measure, error.what());
-  return mistake != nullptr && !mistake->has_failed() ? ExitCode::usage
-                                                      : ExitCode::measured_program_failed;
+  return mistake != nullptr && !mistake->has_failed ? ExitCode::usage
+                                                    : ExitCode::measured_program_failed;
 }
 
 ExitCode conclude(const BaselineCheck& check, const verdict::BaselineComparison& comparison) {
@@ -52,18 +52,17 @@ ExitCode check_baseline(BaselineCheck check, const Invocation& invocation) {
   const std::stop_token stop = stop_on_signals();
   verdict::BaselineComparison comparison;
   try {
-    const Ending ending = told_on_a_line(check.output.quiet, [&](const Listener& listener) {
-      return compare_with_stored(check, listener, stop, comparison);
-    });
+    const Ending ending =
+        compare_with_stored(check, listener_on_a_line(check.output.quiet), stop, comparison);
     const std::string go_on =
         fmt::format("continue with the same command and --resume; what was measured is in {}",
                     check.journal.path.string());
     if (const auto stopped = interruption(ending, go_on, "process")) return *stopped;
     return conclude(check, comparison);
-  } catch (const harness::WrongMachine& error) {
+  } catch (const WrongMachine& error) {
     fail(check, Stage::machine, error.what());
     return ExitCode::wrong_machine;
-  } catch (const harness::ProgramError& error) {
+  } catch (const ProgramError& error) {
     return fail_measuring(check, error);
   }
 }

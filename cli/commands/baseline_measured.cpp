@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxProcesses = 1000;
 
-void declare_common(Options& options, harness::BaselinePlan& plan) {
+void declare_common(Options& options, BaselinePlan& plan) {
   options.group("What to measure");
   options.value("NAME", plan.name, "NAME", By{baseline_name}, "Name of the baseline.")
       ->default_str(std::string(kDefaultBaseline))
@@ -26,11 +26,9 @@ void declare_common(Options& options, harness::BaselinePlan& plan) {
 /// The slowdown from which each benchmark can fail against this baseline, as far as is known now.
 std::string what_it_finds(const model::Series& series) {
   const auto report = verdict::compare_with_baseline(series, series, nullptr, {});
-  Strings texts;
-  for (const auto& row : report.rows) {
-    texts.push_back(fmt::format("{} {}", row.name, render::percent(row.rolling.limit)));
-  }
-  return joined(texts);
+  return joined(each_of(report.rows, [](const auto& row) {
+    return fmt::format("{} {}", row.name, render::percent(row.rolling.limit));
+  }));
 }
 
 class BaselineSaveCommand final : public Command {
@@ -77,12 +75,10 @@ class BaselineSaveCommand final : public Command {
     const std::stop_token stop = stop_on_signals();
     model::Series series;
     try {
-      const Ending ending = told_on_a_line(quiet_, [&](const Listener& listener) {
-        return measure_baseline(plan_, listener, stop, series);
-      });
+      const Ending ending = measure_baseline(plan_, listener_on_a_line(quiet_), stop, series);
       const auto stopped = interruption(ending, "continue with: " + resume_command, "process");
       if (stopped) return *stopped;
-    } catch (const harness::ProgramError& error) {
+    } catch (const ProgramError& error) {
       return fail_measurement(error);
     }
     const std::string disturbed = plan_.allow_busy ? "" : disturbance(series);
@@ -125,7 +121,7 @@ class BaselineSaveCommand final : public Command {
                                first ? ", and as its anchor" : "; its anchor stays"));
   }
 
-  harness::SavePlan plan_;
+  SavePlan plan_;
   bool quiet_ = false;
 };
 
@@ -151,7 +147,7 @@ class BaselineCompareCommand final : public Command {
     options.group("How to measure");
     options
         .value("--processes", check_.processes, "N", Number{1, kMaxProcesses}, "Fresh processes.")
-        ->default_str(std::to_string(harness::kDefaultFreshProcesses));
+        ->default_str(std::to_string(kDefaultFreshProcesses));
     declare_timeout(options, check_.timeout_s);
     declare_allow_busy(options, check_.allow_busy, "Judge");
     check_.verdict.declare(options, check_.delta, check_.alpha);

@@ -38,7 +38,7 @@ class StoredCommand : public Command {
   }
 
   [[nodiscard]] StoreContent read() {
-    here_ = harness::probe_machine();
+    here_ = probe_machine();
     return BaselineStore(store_).read();
   }
 
@@ -74,8 +74,7 @@ class BaselineListCommand final : public StoredCommand {
 
   ExitCode execute(const Invocation&) override {
     const StoreContent content = read();
-    std::vector<verdict::StoredBaseline> list;
-    for (const StoreEntry& entry : content.entries) list.push_back(stored(entry));
+    const auto list = each_of(content.entries, [&](const auto& entry) { return stored(entry); });
     const bool printed = print_answer(
         {.document = render::document(list), .json = [&] { return json::to_json(list); }},
         *format_);

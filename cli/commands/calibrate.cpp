@@ -1,5 +1,4 @@
 // `taskbench calibrate`: how small a difference is noise on this machine.
-#include <algorithm>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
@@ -46,7 +45,7 @@ void warn_of_large_floors(const model::NoiseCalibration& noise) {
 }
 
 /// Declares what a calibration that goes on has in common with its trials, and what may change.
-void declare_measuring(Options& options, harness::CalibrationPlan& plan) {
+void declare_measuring(Options& options, CalibrationPlan& plan) {
   options.group("What to measure");
   options
       .value("--workload", plan.workloads, "NAME[,NAME...]", BenchmarkNames{},
@@ -59,23 +58,23 @@ void declare_measuring(Options& options, harness::CalibrationPlan& plan) {
   options.value("--budget", plan.setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
                 "It ends after this time, and the trials that are complete by then count.");
   options.value("--trials", plan.trials, "N", Number{1, kMaxTrials}, "Most trials.")
-      ->default_str(fmt::format("{} for each copy, {} at least", harness::kTrialsOfCopy,
-                                harness::kLeastDefaultTrials));
+      ->default_str(
+          fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
   options.value("--blocks", plan.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
   declare_sampling(options, plan.setup, plan.timeout_s);
 }
 
 /// Refuses an option that is given now and was another when the trials began. The budget, the
 /// timeout and the number of trials may change.
-void refuse_other_options(const harness::CalibrationPlan& plan, const Invocation& invocation,
+void refuse_other_options(const CalibrationPlan& plan, const Invocation& invocation,
                           const model::PairedSetup& then) {
-  harness::CalibrationPlan now = plan;
-  harness::CalibrationPlan begun = plan;
+  CalibrationPlan now = plan;
+  CalibrationPlan begun = plan;
   begun.setup = then;
   begun.setup.budget_s = plan.setup.budget_s;
   const Strings named = benchmark_names(plan.workloads, then.benchmarks);
   if (chosen_benchmarks(named, then.benchmarks) != then.benchmarks) begun.workloads.clear();
-  for (const std::string& option :
+  for (const auto& [option, repeated] :
        differing_options([&](Options& options) { declare_measuring(options, now); },
                          [&](Options& options) { declare_measuring(options, begun); })) {
     if (!invocation.given(option)) continue;
@@ -128,25 +127,23 @@ class CalibrateCommand final : public Command {
       refuse_other_options(plan_, invocation, then);
     };
     keeps_journals_ = invocation.given("--journal");
-    const model::MachineKey key = harness::probe_machine();
+    const model::MachineKey key = probe_machine();
     const std::stop_token stop = stop_on_signals();
-    harness::Calibrated calibration;
+    Calibrated calibration;
     try {
-      const Ending ending = told_on_a_line(quiet_, [&](const Listener& listener) {
-        return calibrate(plan_, listener, stop, calibration);
-      });
+      const Ending ending = calibrate(plan_, listener_on_a_line(quiet_), stop, calibration);
       const auto stopped = interruption(
           ending, "continue with: taskbench calibrate --resume, and the same copies", "trial");
       return stopped ? *stopped : conclude(key, calibration);
-    } catch (const harness::ProgramError& error) {
+    } catch (const ProgramError& error) {
       return fail_measurement(error);
     }
   }
 
   /// Stores and prints what the complete trials say.
   [[nodiscard]] ExitCode conclude(const model::MachineKey& key,
-                                  const harness::Calibrated& calibration) const {
-    const auto complete = harness::complete_trials(calibration.trials);
+                                  const Calibrated& calibration) const {
+    const auto complete = complete_trials(calibration.trials);
     const std::size_t least = verdict::least_noise_trials(plan_.copies.size());
     if (complete.size() < least) {
       print_error(
@@ -167,11 +164,11 @@ class CalibrateCommand final : public Command {
       return ExitCode::wrong_machine;
     }
     model::NoiseCalibration noise = verdict::noise_of(plan_.copies, complete);
-    noise.date = harness::probe_environment("").date;
+    noise.date = probe_environment("").date;
     noise.machine = key.machine;
     noise.checked = !plan_.trusted;
     warn_of_large_floors(noise);
-    const fs::path file = harness::noise_file(plan_.store, key);
+    const fs::path file = noise_file(plan_.store, key);
     if (save_noise(file, noise)) {
       print_note("{} was no calibration of this version; it is replaced", file.string());
     }
@@ -211,7 +208,7 @@ class CalibrateCommand final : public Command {
                           plan_.journals.string()));
   }
 
-  harness::CalibrationPlan plan_;
+  CalibrationPlan plan_;
   const render::Format* format_ = nullptr;
   bool allow_busy_ = false;
   bool keeps_journals_ = false;

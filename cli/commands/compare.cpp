@@ -1,8 +1,5 @@
 // `taskbench compare`: compares result files of Google Benchmark.
-#include <algorithm>
-#include <array>
 #include <map>
-#include <stdexcept>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/result_files.hpp"
@@ -45,21 +42,17 @@ std::pair<std::string, std::string> split_assignment(std::string_view option,
 }
 
 Mapping parse_mapping(std::string_view option, const Strings& given) {
-  Mapping mapping;
-  for (const std::string& each : given) {
-    mapping.push_back(split_assignment(
-        option, each, "OLD=NEW: parts of a benchmark's name, such as workers:1=workers:2"));
-  }
-  return mapping;
+  return each_of(given, [&](const std::string& each) {
+    return split_assignment(option, each,
+                            "OLD=NEW: parts of a benchmark's name, such as workers:1=workers:2");
+  });
 }
 
 std::vector<NamedFiles> parse_columns(std::string_view option, const Strings& given) {
-  std::vector<NamedFiles> columns;
-  for (const std::string& each : given) {
+  return each_of(given, [&](const std::string& each) {
     const auto [name, files] = split_assignment(option, each, "NAME=FILE[,FILE...]");
-    columns.push_back({name, parse_list(option, {files})});
-  }
-  return columns;
+    return NamedFiles{name, parse_list(option, {files})};
+  });
 }
 
 /// "old" for results/old.json, where no other file is called that.
@@ -67,23 +60,15 @@ std::vector<NamedFiles> column_each(const Strings& paths) {
   std::map<std::string, int> stems;
   const auto stem = [](const std::string& path) { return fs::path(path).stem().string(); };
   for (const std::string& path : paths) ++stems[stem(path)];
-  std::vector<NamedFiles> columns;
-  for (const std::string& path : paths) {
-    columns.push_back({stems[stem(path)] == 1 ? stem(path) : path, {path}});
-  }
-  return columns;
+  return each_of(paths, [&](const std::string& path) {
+    return NamedFiles{stems[stem(path)] == 1 ? stem(path) : path, {path}};
+  });
 }
 
 constexpr std::size_t kMostShownNames = 10;
 
 std::string shown_names(const Strings& names) {
   return render::some_of(names, ", ", kMostShownNames);
-}
-
-Strings names_of(const verdict::ColumnsReport& report) {
-  Strings names;
-  for (const verdict::ColumnsRow& row : report.rows) names.push_back(row.name);
-  return names;
 }
 
 /// Names benchmarks of both sides, and two that may have been meant for one another.
@@ -131,9 +116,9 @@ class CompareCommand final : public Command {
                   "column.");
 
     options.group("What to compare");
-    options.value("--base", base_, "FILE[,FILE...]", List{OptionValues::Kind::file},
+    options.value("--base", base_, "FILE[,FILE...]", By{parse_list, Path::offered()},
                   "Several files instead of the first one.");
-    options.value("--head", head_, "FILE[,FILE...]", List{OptionValues::Kind::file},
+    options.value("--head", head_, "FILE[,FILE...]", By{parse_list, Path::offered()},
                   "Several files instead of the second one.");
     options.value("--column", columns_, "NAME=FILE[,FILE...]", By{parse_columns},
                   "A column of several processes; given once per column. The others are compared "
@@ -196,7 +181,7 @@ class CompareCommand final : public Command {
     for (const std::string& path : paths) {
       work.show(fmt::format("{} of {} files read", files.size(), paths.size()));
       try {
-        files.push_back(harness::read_result_file(path));
+        files.push_back(read_result_file(path));
         if (renames && !mapping_.empty()) verdict::rename_all(files.back(), mapping_);
       } catch (const json::ReadError& error) {
         throw UsageError(error.what());
@@ -240,7 +225,7 @@ class CompareCommand final : public Command {
       refuse(
           "no two columns have a benchmark in common; their names are {}; --map OLD=NEW renames "
           "parts of them, and --map OLD= leaves a part out",
-          shown_names(names_of(report)));
+          shown_names(each_of(report.rows, &verdict::ColumnsRow::name)));
     }
     if (!print(report)) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;

@@ -1,7 +1,5 @@
 // `taskbench doctor`: what will disturb a measurement on this machine, and the least that anything
 // costs.
-#include <algorithm>
-#include <chrono>
 #include <exception>
 #include <thread>
 
@@ -30,28 +28,28 @@ constexpr double kFirstLookMinTime_s = 0.02;
 
 void watch_at_rest(ProgressLine& line, const std::stop_token& stop, model::DoctorFacts& facts) {
   line.show("watching what else runs");
-  const auto processes = harness::read_process_times();
-  const auto before = harness::read_machine();
+  const auto processes = read_process_times();
+  const auto before = read_machine();
   for (const double until = line.elapsed_s() + kRest_s;
        line.elapsed_s() < until && !stop.stop_requested();) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  facts.at_rest = harness::drift_between(before, harness::read_machine());
+  facts.at_rest = drift_between(before, read_machine());
   facts.busiest = model::Fact<std::vector<model::BusyProcess>>::known(
-      harness::busiest_processes(processes, harness::read_process_times(), facts.at_rest.seconds));
+      busiest_processes(processes, read_process_times(), facts.at_rest.seconds));
 }
 
 /// Each workload, as `taskbench run` would measure it, for a moment.
 std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& stop) {
-  const auto cpus = static_cast<unsigned>(harness::allowed_cpus().size());
+  const auto cpus = static_cast<unsigned>(allowed_cpus().size());
   const RunPlan plan = plan_run({}, std::max(1U, cpus));
-  harness::Settings settings = plan.settings;
+  Settings settings = plan.settings;
   settings.repetitions = kRepetitions;
   settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;
-  const auto progress = [&](const harness::Progress& now) {
+  const auto progress = [&](const Progress& now) {
     if (!now.case_name.empty()) line.show("a first look at {}", now.case_name);
   };
-  return harness::measure(plan.cases, settings, progress, stop).cases;
+  return measure(plan.cases, settings, progress, stop).cases;
 }
 
 /// Takes about five seconds. If `stop` is requested meanwhile, the report is not worth showing.
@@ -59,15 +57,15 @@ model::DoctorReport examine(const std::string& executable, bool quiet,
                             const std::stop_token& stop) {
   ProgressLine line(quiet);
   model::DoctorReport report;
-  report.environment = harness::probe_environment(executable, workloads::kWorkloadsVersion);
-  model::DoctorFacts facts = harness::probe_disturbances();
-  facts.tools = harness::probe_tools(stop);
+  report.environment = probe_environment(executable, workloads::kWorkloadsVersion);
+  model::DoctorFacts facts = probe_disturbances();
+  facts.tools = probe_tools(stop);
   watch_at_rest(line, stop, facts);
-  const auto before = harness::read_machine();
+  const auto before = read_machine();
   line.show("measuring the floor");
-  report.floor = harness::measure_floor(stop);
+  report.floor = measure_floor(stop);
   report.workloads = first_look(line, stop);
-  facts.at_work = harness::drift_between(before, harness::read_machine());
+  facts.at_work = drift_between(before, read_machine());
   report.findings = verdict::diagnose(facts);
   report.at_rest = facts.at_rest;
   report.at_work = facts.at_work;

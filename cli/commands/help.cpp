@@ -1,5 +1,4 @@
 // `taskbench help COMMAND`: prints the same as `taskbench COMMAND --help`.
-#include <algorithm>
 #include <sstream>
 
 #include "cli/commands/command.hpp"

@@ -61,29 +61,28 @@ class LadderCommand final : public Command {
 
   ExitCode execute(const Invocation&) override {
     arguments_.schedulers.clear();
-    for (const auto& rung : harness::ladder()) {
+    for (const auto& rung : ladder()) {
       arguments_.schedulers.push_back(rung.scheduler);
       ladder_.rungs.push_back(
           {std::string(rung.scheduler->name), std::string(rung.step), rung.is_ours});
     }
     arguments_.workers = {ladder_.workers};
-    plan_.cases = plan_run(arguments_, harness::usable_cpu_count()).cases;
+    plan_.cases = plan_run(arguments_, usable_cpu_count()).cases;
     if (quiet_ && !json_ && !report_) {
       throw UsageError(
           "--quiet without --json or --report would throw the result away; add one of them");
     }
     refuse_unwritable(json_, kMostLadderBytes);
     if (report_) refuse_unwritable_report(*report_);
-    const auto environment = harness::probe_environment("");
+    const auto environment = probe_environment("");
     ladder_.date = environment.date;
     ladder_.commit = environment.git_commit;
-    ladder_.machine = harness::probe_machine().machine;
+    ladder_.machine = probe_machine().machine;
     const std::stop_token stop = stop_on_signals();
     try {
-      const Ending ending = told_on_a_line(
-          quiet_, [&](const Listener& listener) { return climb(plan_, listener, stop, ladder_); });
+      const Ending ending = climb(plan_, listener_on_a_line(quiet_), stop, ladder_);
       if (ending == Ending::complete) return conclude(stop);
-    } catch (const harness::ProgramError& error) {
+    } catch (const ProgramError& error) {
       return fail_measurement(error);
     }
     print_note("interrupted; the results are partial");
@@ -111,7 +110,7 @@ class LadderCommand final : public Command {
 
   RunArguments arguments_;
   model::Ladder ladder_;
-  harness::LadderPlan plan_;
+  LadderPlan plan_;
   const render::Format* format_ = nullptr;
   std::optional<fs::path> json_;
   std::optional<fs::path> report_;  ///< a folder

@@ -27,10 +27,9 @@ void describe_parameter(json::Writer& io, const workloads::Parameter& parameter)
 render::Table list_workloads(json::Writer& io) {
   render::Table table = render::columns_of({"WORKLOAD", "PARAMETERS", "WHAT IT DOES"});
   io.each("workloads", workloads::all(), [&](json::Writer& row, const auto& workload) {
-    Strings defaults;
-    for (const auto& parameter : workload.parameters) {
-      defaults.push_back(fmt::format("{}={}", parameter.name, parameter.default_value));
-    }
+    const Strings defaults = each_of(workload.parameters, [](const auto& parameter) {
+      return fmt::format("{}={}", parameter.name, parameter.default_value);
+    });
     table.add({workload.name, joined(defaults, " "), workload.summary});
     row("name", workload.name);
     row("summary", workload.summary);
@@ -42,7 +41,7 @@ render::Table list_workloads(json::Writer& io) {
 
 render::Table list_schedulers(json::Writer& io) {
   render::Table table = render::columns_of({"SCHEDULER", "WORKERS", "WHAT IT IS"});
-  io.each("schedulers", harness::schedulers(), [&](json::Writer& row, const auto& scheduler) {
+  io.each("schedulers", schedulers(), [&](json::Writer& row, const auto& scheduler) {
     table.add({scheduler.name, scheduler.single_worker ? "1" : "any", scheduler.summary});
     row("name", scheduler.name);
     row("summary", scheduler.summary);
@@ -53,7 +52,7 @@ render::Table list_schedulers(json::Writer& io) {
 
 render::Table list_rungs(json::Writer& io) {
   render::Table table = render::columns_of({"RUNG", "WHAT IT IS"});
-  io.each("rungs", harness::ladder(), [&](json::Writer& row, const auto& rung) {
+  io.each("rungs", ladder(), [&](json::Writer& row, const auto& rung) {
     table.add({rung.scheduler->name, rung.scheduler->summary});
     row("name", rung.scheduler->name);
     row("step", rung.step);

@@ -39,9 +39,7 @@ class PairedJudgement {
 
   ExitCode run(const std::stop_token& stop) {
     try {
-      const Ending ending = told_on_a_line(plan_.output.quiet, [&](const Listener& listener) {
-        return compare(plan_, listener, stop, compared_);
-      });
+      const Ending ending = compare(plan_, listener_on_a_line(plan_.output.quiet), stop, compared_);
       const std::string go_on = fmt::format("continue with: taskbench {} --resume --journal {}",
                                             plan_.command(), plan_.journal.path.string());
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;

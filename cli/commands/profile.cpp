@@ -1,5 +1,4 @@
 // `taskbench profile`: where the time of a workload goes, by sampling with perf.
-#include <algorithm>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -12,7 +11,6 @@
 #include "harness/trials/scratch_folder.hpp"
 #include "reports/model/date.hpp"
 #include "reports/render/flame_graph.hpp"
-#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -42,7 +40,7 @@ class ProfileCommand final : public Command {
   }
 
   ExitCode execute(const Invocation&) override {
-    const unsigned cpus = harness::usable_cpu_count();
+    const unsigned cpus = usable_cpu_count();
     const RunPlan plan = plan_one_case(arguments_, cpus, "profile");
     const auto& spec = plan.cases.front();
     const fs::path folded = folder_ / "profile.folded";

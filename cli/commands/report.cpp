@@ -32,7 +32,7 @@ render::Document document_of(const Strings& paths, UnstoppableWork& work) {
     const std::string& path = paths[i];
     work.show(fmt::format("reading result {} of {}", i + 1, paths.size()));
     try {
-      const std::string text = harness::read_result_text(path);
+      const std::string text = read_result_text(path);
       if (json::is_ladder(text)) {
         const model::Ladder ladder = json::parse_ladder(path, text);
         if (paths.size() == 1) return render::document(ladder);

@@ -1,6 +1,4 @@
 // `taskbench run`: measures workloads, prints the result, writes it to files.
-#include <algorithm>
-#include <array>
 #include <exception>
 
 #include "cli/commands/command.hpp"
@@ -39,12 +37,12 @@ std::size_t expected_bytes(const RunPlan& plan) {
 model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
   model::Run run;
-  run.environment = harness::probe_environment(command_line.front(), workloads::kWorkloadsVersion);
+  run.environment = probe_environment(command_line.front(), workloads::kWorkloadsVersion);
   ProgressLine line(plan.quiet);
-  const auto before = harness::read_machine();
-  auto result = harness::measure(
-      plan.cases, plan.settings, [&](const harness::Progress& now) { line.show(now); }, stop);
-  run.drift = harness::drift_between(before, harness::read_machine());
+  const auto before = read_machine();
+  auto result = measure(
+      plan.cases, plan.settings, [&](const Progress& now) { line.show(now); }, stop);
+  run.drift = drift_between(before, read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
                   .warmup_s = result.warmup_s,
@@ -115,11 +113,10 @@ class RunCommand final : public Command {
                AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                "What to run; `taskbench list` shows them.")
         ->default_str("all");
-    const auto schedulers = harness::schedulers();
     options.value("--scheduler", arguments_.schedulers, "NAME[,NAME...]",
-                  Choices<harness::Scheduler>{"scheduler", harness::schedulers_and_rungs()},
+                  Choices<Scheduler>{"scheduler", schedulers_and_rungs()},
                   fmt::format("Schedulers to run them on: {}; or rungs of `taskbench ladder`.",
-                              fmt::join(row_names(schedulers), ", ")));
+                              fmt::join(row_names(schedulers()), ", ")));
     options
         .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, rt::kMostWorkers},
                fmt::format("Worker counts, each up to {}, and up to {} in all cases together. A "
@@ -203,7 +200,7 @@ class RunCommand final : public Command {
   }
 
   ExitCode execute(const Invocation& invocation) override {
-    const unsigned cpus = harness::usable_cpu_count();
+    const unsigned cpus = usable_cpu_count();
     RunPlan plan = plan_run(arguments_, cpus);
     check_output(plan.quiet);
     if (list_) {
@@ -215,7 +212,7 @@ class RunCommand final : public Command {
     if (report_) refuse_unwritable_report(*report_);
     if (arguments_.loader != nullptr) {
       try {
-        const std::string version = harness::wrk_version();
+        const std::string version = wrk_version();
         for (auto& each : plan.cases) each.load->version = version;
       } catch (const workloads::LoadError& error) {
         print_error(error.what());
@@ -282,9 +279,7 @@ class RunCommand final : public Command {
   /// Runs the counter pass. False if it was interrupted.
   [[nodiscard]] bool count(const RunPlan& plan, const std::stop_token& stop,
                            model::Run& run) const {
-    ProgressLine line(plan.quiet);
-    count_events(plan, stop, listener_on(line), run);
-    line.clear();
+    count_events(plan, stop, listener_on_a_line(plan.quiet), run);
     if (stop.stop_requested()) {
       print_note("interrupted while counting; the times are complete");
       return false;
@@ -312,8 +307,8 @@ class RunCommand final : public Command {
   /// replaced at the end. A failure is not reported here: the final write will meet it again.
   void keep_times(const model::Run& run) const {
     const auto keep = [](const std::optional<fs::path>& file, auto text) {
-      if (!file || !harness::is_replaced(*file)) return;
-      static_cast<void>(harness::write_atomically(*file, text()));
+      if (!file || !is_replaced(*file)) return;
+      static_cast<void>(write_atomically(*file, text()));
     };
     keep(json_, [&] { return json::to_json(run); });
     keep(json_flat_, [&] { return json::to_flat_json(run); });

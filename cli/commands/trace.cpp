@@ -59,8 +59,8 @@ class TraceCommand final : public Command {
   }
 
   ExitCode execute(const Invocation& invocation) override {
-    const RunPlan plan = plan_one_case(arguments_, harness::usable_cpu_count(), "trace");
-    const harness::Case& spec = plan.cases.front();
+    const RunPlan plan = plan_one_case(arguments_, usable_cpu_count(), "trace");
+    const Case& spec = plan.cases.front();
     if ((spec.workers + 1) * std::uint64_t{std::bit_ceil(settings_.events)} * rt::kTraceEventBytes >
         kMaxRingBytes) {
       refuse("--events: {} of {} workers take more than {} GiB; give fewer", settings_.events,
@@ -69,7 +69,7 @@ class TraceCommand final : public Command {
     if (out_.empty()) throw UsageError("say where to write the trace: --out FILE");
     refuse_unwritable(out_, kLeastFileBytes);
     const std::stop_token stop = stop_on_signals();
-    harness::TraceOutcome outcome;
+    TraceOutcome outcome;
     try {
       outcome = record_trace(spec, stop);
     } catch (const std::bad_alloc&) {
@@ -79,11 +79,11 @@ class TraceCommand final : public Command {
       return ExitCode::measured_program_failed;
     }
     outcome.trace.environment =
-        harness::probe_environment(invocation.command_line.front(), workloads::kWorkloadsVersion);
+        probe_environment(invocation.command_line.front(), workloads::kWorkloadsVersion);
     return conclude(spec, outcome);
   }
 
-  harness::TraceOutcome record_trace(const harness::Case& spec, const std::stop_token& stop) const {
+  TraceOutcome record_trace(const Case& spec, const std::stop_token& stop) const {
     constexpr double kBetweenLooks_s = 0.25;
     ProgressLine line(quiet_);
     double shown_s = 0;
@@ -93,11 +93,11 @@ class TraceCommand final : public Command {
       shown_s = now_s;
       line.show("{}/{} iterations, {} elapsed", done, all, model::duration_text(now_s));
     };
-    return harness::trace_case(spec, settings_, progress, stop);
+    return trace_case(spec, settings_, progress, stop);
   }
 
   /// Writes the trace, complete or not.
-  ExitCode conclude(const harness::Case& spec, const harness::TraceOutcome& outcome) const {
+  ExitCode conclude(const Case& spec, const TraceOutcome& outcome) const {
     const std::size_t iterations = outcome.trace.iterations.size();
     bool is_told = true;
     if (iterations > 0) {
@@ -124,7 +124,7 @@ class TraceCommand final : public Command {
   }
 
   RunArguments arguments_;
-  harness::TraceSettings settings_;
+  TraceSettings settings_;
   const render::Format* format_ = nullptr;
   fs::path out_;
   bool quiet_ = false;

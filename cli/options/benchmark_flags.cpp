@@ -1,6 +1,5 @@
 #include "cli/options/benchmark_flags.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "cli/options/options.hpp"
@@ -62,7 +61,7 @@ Strings translated(const std::string& word, bool has_out) {
   if (flag->option.empty()) return {};
   if (is_list) {
     constexpr std::array<std::string_view, 4> kNo{"false", "0", "no", "off"};
-    return std::ranges::find(kNo, value) != kNo.end() ? Strings{} : Strings{"--list"};
+    return contains(kNo, value) ? Strings{} : Strings{"--list"};
   }
   if (flag->option == "--filter") {
     if (value.empty() || value == "all") return {};

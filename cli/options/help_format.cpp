@@ -1,8 +1,8 @@
 #include "cli/options/help_format.hpp"
 
-#include <algorithm>
 #include <sstream>
 
+#include "harness/os/system_file.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
@@ -30,10 +30,7 @@ std::string reflowed(std::string_view text, std::size_t width) {
     if (!paragraph.empty()) result += joined(wrap(paragraph, width), "\n") + '\n';
     paragraph.clear();
   };
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : lines_of(text)) {
     if (!line.empty() && line.front() != ' ') {
       paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
       if (line.ends_with(':')) flush();  // a heading
@@ -70,12 +67,12 @@ std::string HelpFormat::in_column(const std::string& text, const std::string& la
   const std::size_t room = width_ - kColumnWidth;
   Strings lines = wrap(text, room);
   if (last.empty()) return joined(lines, "\n");
-  if (!text.empty() && display_width(lines.back()) + 1 + display_width(last) <= room) {
-    lines.back() += ' ' + last;
-  } else if (text.empty()) {
+  if (text.empty()) {
     lines = wrap(last, room);
+  } else if (display_width(lines.back()) + 1 + display_width(last) <= room) {
+    lines.back() += ' ' + last;
   } else {
-    for (std::string& line : wrap(last, room)) lines.push_back(std::move(line));
+    std::ranges::move(wrap(last, room), std::back_inserter(lines));
   }
   return joined(lines, "\n");
 }
@@ -119,9 +116,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 }
 
 Strings command_names(const CLI::App& app) {
-  Strings names;
-  for (const CLI::App* each : commands_of(app)) names.push_back(each->get_name());
-  return names;
+  return each_of(commands_of(app), [](const CLI::App* each) { return each->get_name(); });
 }
 
 std::string command_list(const CLI::App& app, int width) {

@@ -1,10 +1,11 @@
 #include "cli/options/options.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
+
+#include "harness/os/system_file.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -104,15 +105,10 @@ double parse_fraction(std::string_view name, std::string_view text, double min, 
 Strings parse_list(std::string_view name, const Strings& given) {
   Strings items;
   for (const std::string& list : given) {
-    for (std::size_t begin = 0; begin <= list.size();) {
-      const std::size_t comma = std::min(list.find(',', begin), list.size());
-      std::string item = list.substr(begin, comma - begin);
-      begin = comma + 1;
+    for (const std::string_view item : parts_of(list, ',')) {
       if (item.empty()) refuse("{}: an item of '{}' is empty", name, shortened(list));
-      if (std::ranges::find(items, item) != items.end()) {
-        refuse("{}: '{}' is given twice", name, shortened(item));
-      }
-      items.push_back(std::move(item));
+      if (contains(items, item)) refuse("{}: '{}' is given twice", name, shortened(item));
+      items.emplace_back(item);
     }
   }
   return items;
@@ -131,7 +127,7 @@ const std::string& single(std::string_view name, const Strings& words) {
 
 Strings BenchmarkNames::parse(std::string_view name, const Strings& words) {
   for (const std::string& list : words) {  // a name given twice is reported once names are split
-    if (list.empty() || (',' + list + ',').find(",,") != std::string::npos) {
+    if (contains(parts_of(list, ','), "")) {
       refuse("{}: an item of '{}' is empty", name, shortened(list));
     }
   }
@@ -142,9 +138,8 @@ std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words
   std::vector<unsigned> numbers;
   for (const std::string& item : parse_list(name, words)) {
     const auto number = static_cast<unsigned>(parse_whole_number(name, item, min, max));
-    if (std::ranges::find(numbers, number) != numbers.end()) {  // "2,02" passes as two items
-      refuse("{}: {} is given twice", name, number);
-    }
+    // "2,02" passes as two items.
+    if (contains(numbers, number)) refuse("{}: {} is given twice", name, number);
     numbers.push_back(number);
   }
   return numbers;
@@ -203,22 +198,20 @@ CLI::Option* Options::add(const std::string& name, const std::string& label,
   return option;
 }
 
-Strings differing_options(const Declare& declare, const Declare& declare_other) {
+Repeated differing_options(const Declare& declare, const Declare& declare_other) {
   const auto repeated_by = [](const Declare& declare_all) {
     CLI::App app;
     DeclaredOptions declared;
     Options options(app, declared);
     declare_all(options);
-    std::map<std::string, std::string> repeated;
-    for (const auto* each : options.all()) repeated[each->get_name()] = declared[each].repeated;
-    return repeated;
+    return each_of(options.all(), [&](const CLI::Option* option) {
+      return std::pair(option->get_name(), declared[option].repeated);
+    });
   };
-  const auto others = repeated_by(declare_other);
-  Strings names;
-  for (const auto& [name, repeated] : repeated_by(declare)) {
-    if (others.at(name) != repeated) names.push_back(name);
-  }
-  return names;
+  const Repeated others = repeated_by(declare_other);
+  Repeated differing = repeated_by(declare);
+  std::erase_if(differing, [&](const auto& option) { return contains(others, option); });
+  return differing;
 }
 
 CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note) {

@@ -14,7 +14,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <type_traits>
@@ -137,15 +136,6 @@ struct Journal : Path {
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
 };
 
-/// "a,b", once or several times, without duplicates.
-struct List {
-  OptionValues::Kind offers = OptionValues::Kind::free;
-  [[nodiscard]] static Strings parse(std::string_view name, const Strings& words) {
-    return parse_list(name, words);
-  }
-  [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
-};
-
 /// Names as they were given: which commas separate them is known only once the benchmarks are.
 struct BenchmarkNames {
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words);
@@ -216,16 +206,11 @@ struct Choices {
   std::span<const Row> rows;
   OptionValues::Kind offers = OptionValues::Kind::list_of;
   [[nodiscard]] std::vector<const Row*> parse(std::string_view name, const Strings& words) const {
-    std::vector<const Row*> chosen;
-    for (const std::string& item : parse_list(name, words)) {
-      chosen.push_back(find_row(name, noun, rows, item));
-    }
-    return chosen;
+    return each_of(parse_list(name, words),
+                   [&](const std::string& item) { return find_row(name, noun, rows, item); });
   }
   [[nodiscard]] static std::string written(const std::vector<const Row*>& value) {
-    std::string text;
-    for (const Row* row : value) text += (text.empty() ? "" : ",") + std::string(row->name);
-    return text;
+    return joined(each_of(value, [](const Row* row) { return row->name; }), ",");
   }
   [[nodiscard]] OptionValues offered() const { return {offers, row_names(rows)}; }
 };
@@ -317,9 +302,12 @@ class Options {
   bool is_repeated_ = true;
 };
 
-/// The names of the options to which `declare` gives another value than `declare_other` does.
+/// Options by their names, each with what repeats it on a command line.
+using Repeated = std::vector<std::pair<std::string, std::string>>;
+
+/// The options to which `declare` gives another value than `declare_other` does.
 using Declare = std::function<void(Options&)>;
-[[nodiscard]] Strings differing_options(const Declare& declare, const Declare& declare_other);
+[[nodiscard]] Repeated differing_options(const Declare& declare, const Declare& declare_other);
 
 /// Declares --format, which names one of render::formats(); `note` ends its help.
 CLI::Option* declare_format(Options& options, const render::Format*& into,

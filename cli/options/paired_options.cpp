@@ -1,8 +1,5 @@
 #include "cli/options/paired_options.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/layouts.hpp"
@@ -135,36 +132,15 @@ Strings parse_acknowledged(std::string_view option, const Strings& given) {
   Strings names = parse_list(option, given);
   const Strings known = names_of_counts();
   for (const std::string& name : names) {
-    if (std::ranges::find(known, name) == known.end()) {
-      refuse("{}: {}", option, unknown_name("count", name, known));
-    }
+    if (!contains(known, name)) refuse("{}: {}", option, unknown_name("count", name, known));
   }
   return names;
 }
 
-/// Options by their names, each with what repeats it on a command line.
-using Repeated = std::vector<std::pair<std::string, std::string>>;
-
-Repeated all_options(PairedPlan plan) {
-  CLI::App app;
-  DeclaredOptions declared;
-  Options options(app, declared);
-  plan.declare(options);
-  Repeated all;
-  for (const auto* option : options.all()) {
-    all.emplace_back(option->get_name(), declared[option].repeated);
-  }
-  return all;
-}
-
 /// The options of `plan` that have another value than in `other`.
-Repeated differing_options(const PairedPlan& plan, const PairedPlan& other) {
-  Repeated options = all_options(plan);
-  const Repeated others = all_options(other);
-  std::erase_if(options, [&](const auto& option) {
-    return std::ranges::find(others, option) != others.end();
-  });
-  return options;
+Repeated differing_options(PairedPlan plan, PairedPlan other) {
+  return cli::differing_options([&](Options& options) { plan.declare(options); },
+                                [&](Options& options) { other.declare(options); });
 }
 
 /// What differs from the usual options of ab; seed and delta, which readers want to see, always.

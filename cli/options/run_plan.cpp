@@ -2,18 +2,15 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "harness/bench/wrk.hpp"
+#include "harness/os/system_file.hpp"
 #include "harness/trials/near_miss.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using harness::Case;
-using harness::Scheduler;
 using workloads::Parameter;
 using workloads::ParameterValues;
 using workloads::Workload;
@@ -30,9 +27,7 @@ std::vector<const Workload*> choose_workloads(const Strings& names, const Loader
   std::vector<const Workload*> chosen;
   for (const std::string& name : names) {
     const Workload* workload = find_row("", "workload", workloads::all(), name);
-    if (std::ranges::find(chosen, workload) != chosen.end()) {
-      refuse("workload '{}' is given twice", name);
-    }
+    if (contains(chosen, workload)) refuse("workload '{}' is given twice", name);
     if (loader != nullptr && workload->make_loaded == nullptr) {
       refuse("--load: {} cannot load '{}'; leave the name out for what it can", loader->name, name);
     }
@@ -112,7 +107,7 @@ void check_extent(std::span<const Case> all) {
 // --param NAME=VALUE and --param WORKLOAD.NAME=VALUE.
 
 struct Assignment {
-  std::string_view workload;  // empty: every workload that has the parameter
+  std::string_view workload{};  // empty: every workload that has the parameter
   std::string_view name;
   std::string_view value;
 
@@ -122,13 +117,14 @@ struct Assignment {
 };
 
 Assignment parse_assignment(std::string_view text) {
-  const std::size_t equals = text.find('=');
+  const std::size_t equals = std::min(text.find('='), text.size());
   const std::string_view target = text.substr(0, equals);
   const std::size_t dot = target.find('.');
-  Assignment result;
-  if (dot != std::string_view::npos) result.workload = target.substr(0, dot);
-  result.name = dot == std::string_view::npos ? target : target.substr(dot + 1);
-  if (equals != std::string_view::npos) result.value = text.substr(equals + 1);
+  Assignment result{.name = target, .value = text.substr(std::min(equals + 1, text.size()))};
+  if (dot != std::string_view::npos) {
+    result.workload = target.substr(0, dot);
+    result.name = target.substr(dot + 1);
+  }
   if (result.name.empty() || result.value.empty() || dot == 0) {
     refuse("--param: '{}' is not of the form NAME=VALUE or WORKLOAD.NAME=VALUE", text);
   }
@@ -144,7 +140,7 @@ std::vector<std::string_view> parameter_names(Chosen chosen) {
   std::vector<std::string_view> names;
   for (const Workload* workload : chosen) {
     for (const Parameter& parameter : workload->parameters) {
-      if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+      if (!contains(names, parameter.name)) names.push_back(parameter.name);
     }
   }
   return names;
@@ -155,9 +151,9 @@ void check_scoped(const Assignment& assignment, Chosen chosen) {
   if (find_parameter(*workload, assignment.name) == nullptr) {
     const auto kind = fmt::format("parameter of {}", workload->name);
     const Workload* const only[] = {workload};
-    throw UsageError("--param: " + unknown_name(kind, assignment.name, parameter_names(only)));
+    refuse("--param: {}", unknown_name(kind, assignment.name, parameter_names(only)));
   }
-  if (std::ranges::find(chosen, workload) == chosen.end()) {
+  if (!contains(chosen, workload)) {
     refuse("--param: '{}' is for a workload that is not run; add {} to the workloads",
            assignment.target(), workload->name);
   }
@@ -176,18 +172,14 @@ void check_plain(const Assignment& assignment, Chosen chosen) {
     refuse("--param: no workload of this run has a parameter '{}'; {} {}", assignment.name,
            fmt::join(elsewhere, ", "), elsewhere.size() == 1 ? "has" : "have");
   }
-  throw UsageError("--param: " +
-                   unknown_name("parameter", assignment.name, parameter_names(chosen)));
+  refuse("--param: {}", unknown_name("parameter", assignment.name, parameter_names(chosen)));
 }
 
 std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
   std::vector<Assignment> assignments;
   for (const std::string& text : texts) {
     const Assignment assignment = parse_assignment(text);
-    const auto same_target = [&](const Assignment& other) {
-      return other.workload == assignment.workload && other.name == assignment.name;
-    };
-    if (std::ranges::any_of(assignments, same_target)) {
+    if (contains(assignments, assignment.target(), &Assignment::target)) {
       refuse("--param: '{}' is given twice", assignment.target());
     }
     if (assignment.workload.empty()) {
@@ -263,17 +255,16 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
     refuse("--filter: '{}' is not a regular expression: {}", shortened(pattern),
            why_no_expression(expression));
   }
-  std::vector<Case> kept;
-  for (const Case& each : cases) {
-    if (RE2::PartialMatch(each.name(), expression)) kept.push_back(each);
-  }
+  std::vector<Case> kept = cases;
+  std::erase_if(kept,
+                [&](const Case& each) { return !RE2::PartialMatch(each.name(), expression); });
   if (!kept.empty()) return kept;
   refuse("--filter: '{}' matches none of the {} cases; the first is '{}'", shortened(pattern),
          cases.size(), cases.front().name());
 }
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
-  harness::Settings& settings = plan.settings;
+  Settings& settings = plan.settings;
   const std::size_t case_count = plan.cases.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
     refuse("--repetitions: {} of {} cases are more than {} in all; give fewer",
@@ -316,16 +307,14 @@ void plan_load(const RunArguments& arguments, RunPlan& plan) {
     each.load = {.name = arguments.loader->name,
                  .version = {},
                  .seconds = static_cast<unsigned>(seconds),
-                 .run = harness::run_wrk};
+                 .run = run_wrk};
   }
 }
 
 void check_iterations(const RunPlan& plan) {
-  Strings names;
-  for (const Case& each : plan.cases) names.push_back(each.name());
+  const Strings names = each_of(plan.cases, &Case::name);
   for (const auto& [name, count] : plan.settings.iterations) {
-    if (std::ranges::find(names, name) != names.end()) continue;
-    throw UsageError("--iterations: " + unknown_name("case", name, names));
+    if (!contains(names, name)) refuse("--iterations: {}", unknown_name("case", name, names));
   }
 }
 
@@ -383,12 +372,10 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
   options.value("WORKLOAD", arguments.words, "WORKLOAD",
                 AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                 fmt::format("What to {}; `taskbench list` shows them.", verb));
-  const auto schedulers = harness::schedulers();
-  options.value(
-      "--scheduler", arguments.schedulers, "NAME",
-      Choices<Scheduler>{"scheduler", harness::schedulers_and_rungs(), OptionValues::Kind::one_of},
-      fmt::format("Scheduler to run it on: {}; or a rung of `taskbench ladder`.",
-                  fmt::join(row_names(schedulers), ", ")));
+  options.value("--scheduler", arguments.schedulers, "NAME",
+                Choices<Scheduler>{"scheduler", schedulers_and_rungs(), OptionValues::Kind::one_of},
+                fmt::format("Scheduler to run it on: {}; or a rung of `taskbench ladder`.",
+                            fmt::join(row_names(schedulers()), ", ")));
   options
       .value("--workers", arguments.workers, "N", Numbers{1, rt::kMostWorkers},
              fmt::format("Workers, up to {}.", rt::kMostWorkers))
@@ -417,16 +404,12 @@ std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& g
     if (found == rt::kDelaySites.end()) {
       refuse("{}: {}", option, unknown_name("place", site, rt::kDelaySites));
     }
-    const char* const end = each.data() + each.size();
-    double ns = 0;
-    const auto parsed =
-        std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
-    const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
-    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
+    const auto ns = number<double>(equals == std::string::npos ? "" : each.substr(equals + 1));
+    if (!ns || !(*ns >= 0 && *ns <= rt::kMaxPlantedDelay_ns)) {
       refuse("{}: '{}' does not say PLACE=NS, with 0 to {} ns", option, each,
              rt::kMaxPlantedDelay_ns);
     }
-    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
+    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), *ns});
   }
   return planted;
 }

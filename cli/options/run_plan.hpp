@@ -35,7 +35,7 @@ inline constexpr Loader kLoaders[] = {{"wrk"}};
 /// were given; the rest is in `plan`.
 struct RunArguments {
   Strings words;  ///< WORKLOAD, and NAME=VALUE, which is another --param
-  std::vector<const harness::Scheduler*> schedulers{&harness::schedulers().front()};
+  std::vector<const Scheduler*> schedulers{&harness::schedulers().front()};
   std::vector<unsigned> workers;  ///< none: as many as there are CPUs
   Strings parameters;
   std::optional<std::string> filter;

@@ -1,7 +1,5 @@
 #include "cli/options/trial_options.hpp"
 
-#include <algorithm>
-
 #include "cli/output/output.hpp"
 #include "harness/os/atomic_file.hpp"
 #include "harness/trials/measured_process.hpp"
@@ -93,7 +91,7 @@ void VerdictOutput::refuse_unwritable(const JournalPlan& plan) const {
 
 void VerdictOutput::remove_stale() const {
   for (const auto& file : {json, markdown}) {
-    if (file) harness::remove_replaced(*file);
+    if (file) remove_replaced(*file);
   }
 }
 

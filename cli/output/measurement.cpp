@@ -4,8 +4,8 @@
 
 namespace taskbench::cli {
 
-ExitCode fail_measurement(const harness::ProgramError& error) {
-  if (dynamic_cast<const harness::NotMeasurable*>(&error) != nullptr) {
+ExitCode fail_measurement(const ProgramError& error) {
+  if (dynamic_cast<const NotMeasurable*>(&error) != nullptr) {
     throw UsageError(error.what());
   }
   print_error(error.what());

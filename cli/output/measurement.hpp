@@ -10,7 +10,7 @@ namespace taskbench::cli {
 
 /// Prints a ProgramError and returns its exit code. Throws UsageError for a command that cannot be
 /// measured.
-[[nodiscard]] ExitCode fail_measurement(const harness::ProgramError& error);
+[[nodiscard]] ExitCode fail_measurement(const ProgramError& error);
 
 /// Says that a trial was told to stop, if it was, and how to go on with it: "continue with …";
 /// `first` is what it had not measured yet if it cannot.

@@ -3,18 +3,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
-#include <utility>
 
 #include "harness/os/atomic_file.hpp"
+#include "harness/os/system_file.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
@@ -35,15 +31,10 @@ std::string without_middle(std::string_view line) {
   return fmt::format("{} … {}", line.substr(0, first), line.substr(last));
 }
 
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view{} : std::string_view{value};
-}
-
 /// Whether the environment's locale uses UTF-8; empty if it names no locale.
 std::optional<bool> locale_takes_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
-    std::string locale(environment(name));
+    std::string locale = environment_value(name);
     if (locale.empty()) continue;
     for (char& each : locale) {
       each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
@@ -93,11 +84,7 @@ std::string for_people(std::string_view text) {
 void print_line(std::string_view label, std::string_view message) {
   const std::string text = render::printable(message);
   std::string line = fmt::format("taskbench: {}: ", label);
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    line += without_middle(std::string_view(text).substr(begin, end - begin)) + '\n';
-    begin = end + 1;
-  }
+  for (const std::string_view part : parts_of(text, '\n')) line += without_middle(part) + '\n';
   line = for_people(line);
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
@@ -141,15 +128,12 @@ bool report_failures(const std::vector<model::Case>& cases) {
 int columns(int descriptor, int otherwise) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const std::string_view text = environment("COLUMNS");
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && value > 0 ? value : otherwise;
+  const int value = number<int>(environment_value("COLUMNS")).value_or(0);
+  return value > 0 ? value : otherwise;
 }
 
 bool takes_escapes(int descriptor) {
-  const std::string_view term = environment("TERM");
+  const std::string term = environment_value("TERM");
   return ::isatty(descriptor) == 1 && !term.empty() && term != "dumb";
 }
 
@@ -157,7 +141,7 @@ render::TableStyle table_style() {
   render::TableStyle style;
   const bool escapes = takes_escapes(STDOUT_FILENO);
   const int known = columns(STDOUT_FILENO, 0);
-  style.colour = escapes && environment("NO_COLOR").empty();  // https://no-color.org
+  style.colour = escapes && environment_value("NO_COLOR").empty();  // https://no-color.org
   style.folds = known > 0;
   if (style.folds) style.width = known;
   style.draws = escapes && locale_takes_utf8().value_or(false);
@@ -166,13 +150,13 @@ render::TableStyle table_style() {
 
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {
   if (!file) return;
-  const auto outcome = harness::check_writable(*file, expected_bytes);
+  const auto outcome = check_writable(*file, expected_bytes);
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 
 bool write_output(const std::optional<fs::path>& file, std::string_view content, bool notes) {
   if (!file) return true;
-  const auto outcome = harness::write_atomically(*file, content);
+  const auto outcome = write_atomically(*file, content);
   if (!outcome.ok()) {
     print_error(outcome.error);
     return false;

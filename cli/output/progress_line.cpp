@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "cli/output/output.hpp"
 #include "reports/model/date.hpp"
@@ -28,7 +28,7 @@ void write_to_stderr(const std::string& text) {
 ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet), is_rewritten_(takes_escapes(STDERR_FILENO)) {}
 
-void ProgressLine::show(const harness::Progress& progress) {
+void ProgressLine::show(const Progress& progress) {
   if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result shows that
   std::string text =
       fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
@@ -47,14 +47,13 @@ void ProgressLine::note(const std::string& text) {
   print_note(text);
 }
 
-Listener listener_on(ProgressLine& line) {
-  return {.progress = [&line](const std::string& text) { line.show(text); },
-          .note = [&line](const std::string& text) { line.note(text); }};
+Listener listener_on_a_line(bool quiet) {
+  const auto line = std::make_shared<ProgressLine>(quiet);
+  return {.progress = [line](const std::string& text) { line->show(text); },
+          .note = [line](const std::string& text) { line->note(text); }};
 }
 
-double ProgressLine::elapsed_s() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
+double ProgressLine::elapsed_s() const { return seconds_since(start_); }
 
 void ProgressLine::show(const std::string& text) {
   if (quiet_) return;

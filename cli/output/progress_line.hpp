@@ -1,7 +1,6 @@
 // Shows on standard error how far a run is.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -21,7 +20,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  void show(const harness::Progress& progress);
+  void show(const Progress& progress);
   /// For progress that is not counted in repetitions.
   void show(const std::string& text);
   template <class... Parts>
@@ -40,21 +39,14 @@ class ProgressLine {
  private:
   bool quiet_;
   bool is_rewritten_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   bool on_screen_ = false;
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
 };
 
-/// Shows what a trial says of itself on the line, which must outlive it; and, unless that is quiet,
-/// its notes.
-[[nodiscard]] Listener listener_on(ProgressLine& line);
-
-/// Calls `work` with a listener that shows on a line what it hears. Afterwards the line is clear.
-template <class Work>
-[[nodiscard]] auto told_on_a_line(bool quiet, const Work& work) {
-  ProgressLine line(quiet);
-  return work(listener_on(line));
-}
+/// A listener that shows on a line what it hears, and unless it is quiet prints notes. The line is
+/// clear once the listener, and each copy of it, is gone.
+[[nodiscard]] Listener listener_on_a_line(bool quiet);
 
 /// Work that nothing can ask to stop, such as parsing a large file, or waiting for one. Once it
 /// takes longer than two seconds, a second thread shows how far it is.

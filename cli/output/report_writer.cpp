@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <system_error>
@@ -19,8 +18,6 @@
 
 namespace taskbench::cli {
 namespace {
-
-using harness::ProcessOutcome;
 
 constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
@@ -74,7 +71,7 @@ class ReportFolder {
     }
     // The report that was killed may have been the first to this folder, which was not there yet.
     for (const fs::path& each : {parent, beside}) {
-      harness::remove_left_behind(each, kBegin, kEnd);
+      remove_left_behind(each, kBegin, kEnd);
     }
     for (int attempt = 0; temporary_.empty(); ++attempt) {
       constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
@@ -82,7 +79,7 @@ class ReportFolder {
           beside / fmt::format("{}{}-{}{}", kBegin, ::getpid(), attempt, kEnd);
       if (fs::create_directory(candidate, failed)) {
         temporary_ = candidate;
-        lock_ = harness::lock_folder(candidate);
+        lock_ = lock_folder(candidate);
       } else if (failed || attempt == kAttempts) {
         refuse("", failed);
       }
@@ -101,7 +98,7 @@ class ReportFolder {
 
   /// Writes a file below the temporary folder. Throws UsageError.
   void write(const fs::path& name, std::string_view content) const {
-    const auto outcome = harness::write_atomically(temporary_ / name, content);
+    const auto outcome = write_atomically(temporary_ / name, content);
     if (!outcome.ok()) refuse(": " + outcome.error);
   }
 
@@ -170,7 +167,7 @@ class ReportFolder {
 
   fs::path target_;
   fs::path temporary_;
-  harness::Descriptor lock_;  // of the temporary folder
+  Descriptor lock_;  // of the temporary folder
 };
 
 struct DrawnPlots {
@@ -192,9 +189,9 @@ render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folde
   const fs::path png = folder / (name + ".png");
   std::string reason = "gnuplot left no whole drawing; is the disk full?";
   if (outcome.ok()) {
-    std::string drawing = harness::read_file(svg).bytes;
+    std::string drawing = read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && harness::read_file(png).bytes.ends_with(kPngEnd)) {
+    if (svg_is_whole && read_file(png).bytes.ends_with(kPngEnd)) {
       return {std::move(drawing), {}};
     }
   } else if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
@@ -232,12 +229,12 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
       show(0);
       // --default-settings ignores the user's own, which may change anything.
       const ProcessOutcome outcome =
-          harness::run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
-                                .environment = {"LC_ALL=C.UTF-8"},
-                                .timeout_s = request.plot_timeout_s,
-                                .waiting = show,
-                                .folder = there.string()},
-                               stop);
+          run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
+                       .environment = {"LC_ALL=C.UTF-8"},
+                       .timeout_s = request.plot_timeout_s,
+                       .waiting = show,
+                       .folder = there.string()},
+                      stop);
       drawn = result_of(outcome, there, plot.name);
       result.interrupted = result.interrupted || outcome.end == End::interrupted;
       const bool would_again = outcome.end == End::not_started || outcome.end == End::timed_out ||
@@ -261,7 +258,7 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
 
 void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
-  const auto outcome = harness::check_writable(trial.temporary() / kPage, kReportBytes);
+  const auto outcome = check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
     refuse("no report can be written to \"{}\": {}", folder.string(), outcome.error);
   }

@@ -8,8 +8,8 @@
 // To be used by the thread that measures.
 #pragma once
 
-#include <optional>
-#include <string>
+#include "harness/os/descriptor.hpp"
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
@@ -25,22 +25,18 @@ class CountingRegion {
   /// Opens the pipes. From here on this process dies with perf, since nobody else would end it.
   /// Throws std::runtime_error if perf does not listen.
   explicit CountingRegion(const std::string& pipes);
-  ~CountingRegion();
-  CountingRegion(const CountingRegion&) = delete;
-  CountingRegion& operator=(const CountingRegion&) = delete;
 
   /// Returns once perf has answered that its counters are on. Throws std::runtime_error if it does
   /// not answer within ten seconds.
-  void begin() { tell("enable\n"); }
+  void begin() { tell("enable"); }
   /// Like begin(), for off.
-  void end() { tell("disable\n"); }
+  void end() { tell("disable"); }
 
  private:
-  void tell(const char* command) const;
-  void close();
+  void tell(std::string_view command) const;
 
-  int commands_ = -1;
-  int answers_ = -1;
+  Descriptor answers_;
+  Descriptor commands_;
 };
 
 /// The pipes that the environment names; empty if it names none.

@@ -1,21 +1,15 @@
 #include "harness/bench/measure.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <map>
 #include <memory>
-#include <stop_token>
-#include <utility>
 
 #include "harness/bench/order.hpp"
 #include "harness/bench/repetition.hpp"
 
 namespace taskbench::harness {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Repetitions aim this much above the minimum time, since a warm iteration may be faster than those
 // from which the count was derived.
@@ -35,10 +29,6 @@ constexpr double kPlannedShare = 0.98;
 constexpr double kMostOfBudget = 1.04;
 constexpr double kLateCalibration_s = 0.002;
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// One call of measure().
 class Session {
@@ -214,6 +204,17 @@ class Session {
 };
 
 }  // namespace
+
+std::string Case::name() const {
+  std::string name = fmt::format("{}/{}/workers:{}", workload->name, scheduler->name, workers);
+  for (const workloads::Parameter& parameter : workload->parameters) {
+    const auto value = parameters.find(parameter.name);
+    if (value == parameters.end() || value->second == parameter.default_value) continue;
+    name += fmt::format("/{}:{}", parameter.name, value->second);
+  }
+  if (load) name += fmt::format("/load:{}", load->name);
+  return name;
+}
 
 Result measure(std::span<const Case> cases, const Settings& settings,
                const std::function<void(const Progress&)>& progress, const std::stop_token& stop) {

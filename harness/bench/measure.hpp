@@ -6,15 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "harness/os/names.hpp"
 #include "reports/model/run.hpp"
 #include "runtime/ladder.hpp"
 #include "runtime/runtime.hpp"
@@ -66,7 +60,7 @@ struct Progress {
 };
 
 struct Result {
-  std::vector<reports::model::Case> cases;  ///< in the order asked for
+  std::vector<model::Case> cases;  ///< in the order asked for
   bool interrupted = false;
   std::int64_t repetitions_left = 0;  ///< that a time budget had no time for, of all cases
   double min_time_s = 0;              ///< what was used

@@ -2,7 +2,6 @@
 
 #include <numeric>
 #include <random>
-#include <utility>
 
 namespace taskbench::harness {
 namespace {
@@ -33,7 +32,7 @@ std::vector<std::size_t> interleaved_order(std::size_t cases, std::int64_t repet
 }
 
 BlockPlan block_plan(std::uint64_t seed, int block) {
-  using enum reports::model::Side;
+  using enum model::Side;
   std::seed_seq words{seed & 0xFFFFFFFF, seed >> 32, static_cast<std::uint64_t>(block)};
   std::mt19937_64 random(words);
   BlockPlan plan{};

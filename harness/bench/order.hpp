@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "harness/os/names.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::harness {
@@ -22,7 +22,7 @@ namespace taskbench::harness {
 
 /// What is drawn for a block of a paired trial.
 struct BlockPlan {
-  std::array<reports::model::Side, reports::model::kBlockSize> sides;  ///< ABBA or BAAB
+  std::array<model::Side, model::kBlockSize> sides;  ///< ABBA or BAAB
   std::uint64_t order_seed;   ///< of the order of the benchmarks in each of its processes
   std::size_t padding_bytes;  ///< that the environment of each grows by
 };

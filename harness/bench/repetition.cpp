@@ -1,15 +1,10 @@
 #include "harness/bench/repetition.hpp"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
-#include <stdexcept>
-#include <stop_token>
-#include <utility>
 
 #include "harness/os/cpu_affinity.hpp"
 
@@ -148,7 +143,7 @@ void PreparedCase::run_repetition() {
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
   if (queued_ns_) {
-    repetition->counters[reports::model::kQueuedTime] =
+    repetition->counters[model::kQueuedTime] =
         *queued_ns_ / static_cast<double>(repetition->iterations);
   }
   for (const auto& [name, value] : figures_) {
@@ -166,7 +161,7 @@ double PreparedCase::repetition_s() const {
   return iteration_s_ * static_cast<double>(iterations_ + untimed_iterations_);
 }
 
-std::optional<reports::model::Repetition> PreparedCase::time(const Length& length) {
+std::optional<model::Repetition> PreparedCase::time(const Length& length) {
   if (failed()) return std::nullopt;
   benchmark::ClearRegisteredBenchmarks();
   auto* timed = benchmark::RegisterBenchmark(result_.name.c_str(),
@@ -192,7 +187,7 @@ std::optional<reports::model::Repetition> PreparedCase::time(const Length& lengt
     return std::nullopt;
   }
   if (run->error_occurred) return std::nullopt;  // interrupted
-  reports::model::Repetition repetition;
+  model::Repetition repetition;
   repetition.iterations = run->iterations;
   repetition.real_ns = run->GetAdjustedRealTime();
   repetition.cpu_ns = run->GetAdjustedCPUTime();

@@ -9,11 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "harness/bench/counting_region.hpp"
 #include "harness/bench/measure.hpp"
@@ -68,19 +63,19 @@ class PreparedCase {
   [[nodiscard]] const std::string& name() const { return result_.name; }
 
   /// The result can be taken before the runtime is shut down by the destructor.
-  [[nodiscard]] reports::model::Case take_result() { return std::move(result_); }
+  [[nodiscard]] model::Case take_result() { return std::move(result_); }
 
  private:
   struct Length;
 
   void build(const Case& spec, const Settings& settings);
-  std::optional<reports::model::Repetition> time(const Length& length);
+  std::optional<model::Repetition> time(const Length& length);
   void body(benchmark::State& state);
   void iterate(benchmark::State& state);
   void fail(std::string_view how);
 
   std::stop_token stop_;
-  reports::model::Case result_;
+  model::Case result_;
   std::vector<unsigned> cpus_;  // to bind threads to; empty: bind none
   std::atomic<bool> binding_failed_{false};
   bool bind_caller_ = false;

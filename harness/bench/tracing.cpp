@@ -1,23 +1,14 @@
 #include "harness/bench/tracing.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <stop_token>
-#include <utility>
 
 namespace taskbench::harness {
 namespace {
 
-namespace model = reports::model;
 using rt::TraceEvent;
 using rt::TraceEventKind;
-using Clock = std::chrono::steady_clock;
-
 std::int64_t ns_of(Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }

@@ -1,12 +1,7 @@
 // Runs a case with the runtime's tracer on.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 #include "harness/bench/measure.hpp"
 #include "reports/model/trace.hpp"
@@ -22,7 +17,7 @@ struct TraceSettings {
 };
 
 struct TraceOutcome {
-  reports::model::Trace trace;  ///< without iterations when there was no time for one
+  model::Trace trace;  ///< without iterations when there was no time for one
   bool interrupted = false;
   std::string error;  ///< not empty: the workload failed, and this says how
 };
@@ -38,13 +33,13 @@ using TraceProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
 /// The beginning and end of one iteration.
 struct IterationTime {
-  std::chrono::steady_clock::time_point begin;
-  std::chrono::steady_clock::time_point end;
+  Clock::time_point begin;
+  Clock::time_point end;
 };
 
 /// Turns events into slices. A slice that began before the first event of its row begins with the
 /// row; one that has not ended ends with the trace.
-[[nodiscard]] reports::model::Trace to_model(const rt::Trace& recorded,
-                                             const std::vector<IterationTime>& iterations);
+[[nodiscard]] model::Trace to_model(const rt::Trace& recorded,
+                                    const std::vector<IterationTime>& iterations);
 
 }  // namespace taskbench::harness

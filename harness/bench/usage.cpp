@@ -4,9 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
-#include <string>
-#include <utility>
 
 #include "harness/os/system_file.hpp"
 
@@ -36,7 +33,7 @@ constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>
 std::map<pid_t, ThreadSchedule> read_schedules() {
   std::map<pid_t, ThreadSchedule> schedules;
   std::error_code failed;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", failed)) {
+  for (const auto& thread : fs::directory_iterator("/proc/self/task", failed)) {
     const std::string line = first_line(thread.path() / "schedstat");
     const auto words = words_of(line);
     if (words.size() < 2) continue;  // it has just ended
@@ -79,15 +76,15 @@ Usage Usage::read(const rt::Runtime& runtime) {
   return usage;
 }
 
-void store_usage(const Usage& before, const Usage& after, reports::model::Repetition& repetition) {
+void store_usage(const Usage& before, const Usage& after, model::Repetition& repetition) {
   const auto iterations = static_cast<double>(repetition.iterations);
   for (const auto& [name, member] : kCounters) {
     const std::uint64_t grown = after.counters.*member - before.counters.*member;
     repetition.counters[name] = static_cast<double>(grown) / iterations;
   }
-  repetition.counters[reports::model::kVoluntarySwitches] =
+  repetition.counters[model::kVoluntarySwitches] =
       static_cast<double>(after.voluntary_switches - before.voluntary_switches) / iterations;
-  repetition.counters[reports::model::kInvoluntarySwitches] =
+  repetition.counters[model::kInvoluntarySwitches] =
       static_cast<double>(after.involuntary_switches - before.involuntary_switches) / iterations;
 }
 

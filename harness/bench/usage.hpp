@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 
+#include "harness/os/names.hpp"
 #include "reports/model/run.hpp"
 #include "runtime/runtime.hpp"
 
@@ -39,6 +39,6 @@ struct Usage {
 
 /// Fills in the counters and context switches of `repetition`, per iteration. Its `iterations` must
 /// be set.
-void store_usage(const Usage& before, const Usage& after, reports::model::Repetition& repetition);
+void store_usage(const Usage& before, const Usage& after, model::Repetition& repetition);
 
 }  // namespace taskbench::harness

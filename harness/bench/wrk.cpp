@@ -1,14 +1,9 @@
 #include "harness/bench/wrk.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
@@ -97,8 +92,7 @@ workloads::LoadReport parse_wrk(std::string_view output) {
 
 std::string wrk_version() {
   // wrk has no option just for this, and reports an error.
-  const auto outcome = run_process(
-      {.command = {"wrk", "-v"}, .environment = {}, .timeout_s = kVersionPatience_s}, {});
+  const auto outcome = run_process({.command = {"wrk", "-v"}, .timeout_s = kVersionPatience_s}, {});
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     throw workloads::LoadError("wrk is not installed; the package wrk provides it");
   }
@@ -115,7 +109,6 @@ std::optional<workloads::LoadReport> run_wrk(const workloads::LoadRun& run,
   const auto outcome = run_process({.command = {"wrk", "-t1", fmt::format("-c{}", run.connections),
                                                 fmt::format("-d{}", run.seconds), "--latency",
                                                 fmt::format("http://127.0.0.1:{}/", run.port)},
-                                    .environment = {},
                                     .timeout_s = run.seconds + kWrkPatience_s},
                                    stop);
   if (outcome.end == ProcessOutcome::End::interrupted) return std::nullopt;

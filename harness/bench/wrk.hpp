@@ -1,11 +1,7 @@
 // wrk(1), a program that loads HTTP servers. Debian has it as the package wrk.
 #pragma once
 
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-
+#include "harness/os/names.hpp"
 #include "workloads/base/workload.hpp"
 
 namespace taskbench::harness {

@@ -1,23 +1,16 @@
 #include "harness/machine/canary.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "harness/machine/build_info.hpp"
 #include "harness/machine/futex.hpp"
@@ -25,8 +18,6 @@
 
 namespace taskbench::harness {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 5;
 constexpr int kChainSteps = 1'200'000;
@@ -269,7 +260,7 @@ std::vector<unsigned> cpus_of_canary() {
 
 }  // namespace
 
-reports::model::CanaryTimes time_canary() {
+model::CanaryTimes time_canary() {
   Crew crew;
   for (const unsigned cpu : cpus_of_canary()) crew.lanes.emplace_back().cpu = cpu;
   crew.pairs.resize(crew.lanes.size() / 2);
@@ -286,7 +277,7 @@ reports::model::CanaryTimes time_canary() {
   try_lane(crew, 0, together);
   for (std::thread& thread : threads) thread.join();
   if (crew.failed) throw std::runtime_error("the canary could not start a thread");
-  reports::model::CanaryTimes times;
+  model::CanaryTimes times;
   times.cpu_ns = mean_of(crew.lanes, &Lane::chain);
   times.memory_ns = mean_of(crew.lanes, &Lane::walk);
   times.futex_ns = mean_of(crew.lanes, &Lane::wakes_here);
@@ -294,7 +285,7 @@ reports::model::CanaryTimes time_canary() {
   return times;
 }
 
-std::vector<reports::model::KeyField> canary_fields() {
+std::vector<model::KeyField> canary_fields() {
   return {{"canary_version", std::to_string(kCanaryVersion)},
           {"canary_compiler", std::string(kCompiler)},
           {"canary_compiler_flags", std::string(kCompilerFlags)}};

@@ -16,9 +16,7 @@
 // CPUs that hand a cache line to and fro without sleeping (how far apart the host has placed them).
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "harness/os/names.hpp"
 #include "reports/model/baseline.hpp"
 #include "reports/model/machine_key.hpp"
 
@@ -28,10 +26,10 @@ inline constexpr int kCanaryVersion = 2;
 
 /// Times each part five times, which takes about 50 ms in all. Takes the least of each part and its
 /// mean over the CPUs. Throws std::runtime_error if the system gives no memory or no thread.
-[[nodiscard]] reports::model::CanaryTimes time_canary();
+[[nodiscard]] model::CanaryTimes time_canary();
 
 /// What the canary's times depend on besides the machine: its version, compiler and flags. For the
 /// build fields of a key.
-[[nodiscard]] std::vector<reports::model::KeyField> canary_fields();
+[[nodiscard]] std::vector<model::KeyField> canary_fields();
 
 }  // namespace taskbench::harness

@@ -11,9 +11,6 @@
 namespace taskbench::harness {
 namespace {
 
-namespace fs = std::filesystem;
-namespace model = reports::model;
-
 /// Tries to count with the kernel's part, and without it if that is not permitted, as perf does.
 model::EventAccess access_to(CountedEvent event, const EventOpener& open) {
   model::EventAccess access;

@@ -2,9 +2,7 @@
 // container may forbid what the kernel permits, and a virtual machine may have no counters.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-
+#include "harness/os/names.hpp"
 #include "reports/model/doctor.hpp"
 
 namespace taskbench::harness {
@@ -21,7 +19,7 @@ using EventOpener = std::function<int(CountedEvent, bool user_only)>;
 [[nodiscard]] int open_event(CountedEvent event, bool user_only);
 
 /// `root` is the folder in which /proc is looked for.
-[[nodiscard]] reports::model::Fact<reports::model::CounterAccess> probe_counter_access(
-    const std::filesystem::path& root = "/", const EventOpener& open = open_event);
+[[nodiscard]] model::Fact<model::CounterAccess> probe_counter_access(
+    const fs::path& root = "/", const EventOpener& open = open_event);
 
 }  // namespace taskbench::harness

@@ -1,21 +1,12 @@
 #include "harness/machine/cpu_quota.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "harness/os/system_file.hpp"
 
 namespace taskbench::harness {
 namespace {
 
-namespace fs = std::filesystem;
-using reports::model::CpuQuota;
-using reports::model::Fact;
+using model::CpuQuota;
+using model::Fact;
 
 /// The place where a hierarchy of groups is mounted, and the group that is visible there.
 struct Mount {
@@ -27,15 +18,6 @@ struct Hierarchy {
   bool version_2 = false;
   std::string group;  ///< of this process
 };
-
-bool has_item(std::string_view list, std::string_view item) {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (list.substr(0, comma) == item) return true;
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return false;
-}
 
 /// Parses the lines of /proc/self/cgroup: "4:cpu,cpuacct:/group" for version 1, "0::/group" for
 /// version 2. If there are both, the CPU controller belongs to version 1 if that names it.
@@ -49,7 +31,7 @@ std::vector<Hierarchy> hierarchies(std::string_view cgroup) {
     const std::string group = trimmed(line.substr(second + 1));
     if (!group.starts_with('/')) continue;
     if (controllers.empty()) found.push_back({true, group});
-    if (has_item(controllers, "cpu")) found.push_back({false, group});
+    if (contains(parts_of(controllers, ','), "cpu")) found.push_back({false, group});
   }
   return found;
 }
@@ -63,7 +45,7 @@ std::optional<Mount> mount_of(std::string_view mountinfo, bool version_2) {
     if (words.size() < 6 || words.end() - dash < 4) continue;
     const std::string_view type = dash[1];
     const bool wanted =
-        version_2 ? type == "cgroup2" : type == "cgroup" && has_item(dash[3], "cpu");
+        version_2 ? type == "cgroup2" : type == "cgroup" && contains(parts_of(dash[3], ','), "cpu");
     if (wanted) return Mount{fs::path(words[4]), std::string(words[3])};
   }
   return std::nullopt;
@@ -86,29 +68,21 @@ std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const st
   return result;
 }
 
-/// The quota in CPUs from "max 100000" or "50000 100000", which is 50,000 µs in every 100,000.
-/// Without the file, the group has no such limit.
-Fact<std::optional<double>> quota_in(const fs::path& folder, bool version_2) {
+/// The quota in CPUs from "max 100000" or "50000 100000", which is 50,000 µs in every 100,000;
+/// version 1 has the second number in a file of its own. Without the file, the group has no such
+/// limit.
+Fact<std::optional<double>> quota_in(const fs::path& file) {
   using Quota = Fact<std::optional<double>>;
-  std::string quota;
-  std::string period;
-  const fs::path file = folder / (version_2 ? "cpu.max" : "cpu.cfs_quota_us");
   std::error_code failed;
   if (!fs::exists(file, failed)) return Quota::known(std::nullopt);
-  if (version_2) {
-    const std::string line = first_line(file);
-    const std::vector<std::string_view> words = words_of(line);
-    if (words.size() == 2) {
-      quota = words[0];
-      period = words[1];
-    }
-  } else {
-    quota = first_line(file);
-    period = first_line(folder / "cpu.cfs_period_us");
+  std::string text = first_line(file);
+  if (file.filename() != "cpu.max") {
+    text += ' ' + first_line(file.parent_path() / "cpu.cfs_period_us");
   }
-  if (quota == "max" || quota == "-1") return Quota::known(std::nullopt);
-  const auto quota_us = number<std::int64_t>(quota);
-  const auto period_us = number<std::int64_t>(period);
+  const std::vector<std::string_view> words = words_of(text);
+  if (!words.empty() && (words[0] == "max" || words[0] == "-1")) return Quota::known(std::nullopt);
+  const auto quota_us = words.size() == 2 ? number<std::int64_t>(words[0]) : std::nullopt;
+  const auto period_us = words.size() == 2 ? number<std::int64_t>(words[1]) : std::nullopt;
   if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0) {
     return Quota::unknown(fmt::format("{} is not understood", file.string()));
   }
@@ -116,9 +90,8 @@ Fact<std::optional<double>> quota_in(const fs::path& folder, bool version_2) {
 }
 
 struct Group {
-  fs::path folder;
+  fs::path file;  ///< of the quota
   double cpus = 0;
-  bool version_2 = false;
 };
 
 /// Every group with a quota, from the process's own upwards.
@@ -136,9 +109,10 @@ Fact<std::vector<Group>> limiting_groups(const fs::path& root) {
     for (const fs::path& folder : folders(root, *mount, group)) {
       std::error_code failed;
       seen = seen || fs::is_directory(folder, failed);
-      const auto quota = quota_in(folder, version_2);
+      const fs::path file = folder / (version_2 ? "cpu.max" : "cpu.cfs_quota_us");
+      const auto quota = quota_in(file);
       if (!quota) return Groups::unknown(quota.reason);
-      if (*quota) groups.push_back({folder, **quota, version_2});
+      if (*quota) groups.push_back({file, **quota});
     }
   }
   if (!seen) return Groups::unknown("no file system of control groups is mounted here");
@@ -153,8 +127,7 @@ Fact<CpuQuota> probe_cpu_quota(const fs::path& root) {
   CpuQuota tightest;
   for (const Group& group : *groups) {
     if (tightest.cpus && *tightest.cpus <= group.cpus) continue;
-    tightest.cpus = group.cpus;
-    tightest.where = (group.folder / (group.version_2 ? "cpu.max" : "cpu.cfs_quota_us")).string();
+    tightest = {group.cpus, group.file.string()};
   }
   return Fact<CpuQuota>::known(std::move(tightest));
 }
@@ -164,11 +137,10 @@ Fact<std::int64_t> count_quota_throttles(const fs::path& root) {
   if (!groups) return Fact<std::int64_t>::unknown(groups.reason);
   std::int64_t count = 0;
   for (const Group& group : *groups) {
-    const fs::path file = group.folder / "cpu.stat";
-    const auto content = content_of(file);
+    const fs::path file = group.file.parent_path() / "cpu.stat";
+    const std::string content = content_of(file).value_or("");
     std::optional<std::int64_t> throttled;
-    for (const std::string_view line :
-         lines_of(content ? std::string_view(*content) : std::string_view{})) {
+    for (const std::string_view line : lines_of(content)) {
       const std::vector<std::string_view> words = words_of(line);
       if (words.size() == 2 && words[0] == "nr_throttled") {
         throttled = number<std::int64_t>(words[1]);

@@ -2,20 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
+#include "harness/os/names.hpp"
 #include "reports/model/doctor.hpp"
 
 namespace taskbench::harness {
 
 /// The lowest quota of the process's own group and of all visible groups above it; a container sees
 /// only its own. `root` is the folder in which /proc and /sys are looked for.
-[[nodiscard]] reports::model::Fact<reports::model::CpuQuota> probe_cpu_quota(
-    const std::filesystem::path& root = "/");
+[[nodiscard]] model::Fact<model::CpuQuota> probe_cpu_quota(const fs::path& root = "/");
 
 /// In how many periods the groups with a quota were stopped because it was used up, since they were
 /// created. 0 without a quota.
-[[nodiscard]] reports::model::Fact<std::int64_t> count_quota_throttles(
-    const std::filesystem::path& root = "/");
+[[nodiscard]] model::Fact<std::int64_t> count_quota_throttles(const fs::path& root = "/");
 
 }  // namespace taskbench::harness

@@ -1,19 +1,13 @@
 #include "harness/machine/disturbances.hpp"
 
-#include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <functional>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <string_view>
 #include <system_error>
 
 #include "harness/machine/build_info.hpp"
@@ -27,8 +21,6 @@
 namespace taskbench::harness {
 namespace {
 
-namespace fs = std::filesystem;
-namespace model = reports::model;
 using model::Fact;
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
@@ -54,25 +46,6 @@ Fact<std::map<std::string, int>> governors(const fs::path& root) {
   return Governors::known(std::move(count));
 }
 
-Fact<model::Boost> boost(const fs::path& root) {
-  struct Switch {
-    const char* file;
-    std::string_view on;
-    const char* off;
-  };
-  constexpr std::array<Switch, 2> kSwitches{{
-      {"sys/devices/system/cpu/cpufreq/boost", "1", "0"},
-      {"sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"},
-  }};
-  for (const Switch& each : kSwitches) {
-    const std::string value = first_line(root / each.file);
-    if (value == "0" || value == "1") {
-      return Fact<model::Boost>::known({value == each.on, fmt::format("/{}", each.file), each.off});
-    }
-  }
-  return Fact<model::Boost>::unknown("neither cpufreq/boost nor intel_pstate/no_turbo is in /sys");
-}
-
 Fact<model::SharedCores> shared_cores(const fs::path& root) {
   const std::vector<unsigned> allowed = allowed_cpus_below(root);
   std::set<std::vector<unsigned>> cores;
@@ -89,8 +62,8 @@ Fact<model::SharedCores> shared_cores(const fs::path& root) {
   }
   result.cores = static_cast<int>(cores.size());
   for (const std::vector<unsigned>& core : cores) {
-    result.foreign_siblings += static_cast<int>(std::ranges::count_if(
-        core, [&](unsigned cpu) { return std::ranges::find(allowed, cpu) == allowed.end(); }));
+    result.foreign_siblings += static_cast<int>(
+        std::ranges::count_if(core, [&](unsigned cpu) { return !contains(allowed, cpu); }));
   }
   return Fact<model::SharedCores>::known(result);
 }
@@ -233,12 +206,31 @@ std::optional<ProcessTime> process_time(const std::string& stat) {
 
 }  // namespace
 
+Fact<model::Boost> probe_boost(const fs::path& root) {
+  struct Switch {
+    const char* file;
+    std::string_view on;
+    const char* off;
+  };
+  constexpr std::array<Switch, 2> kSwitches{{
+      {"sys/devices/system/cpu/cpufreq/boost", "1", "0"},
+      {"sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"},
+  }};
+  for (const Switch& each : kSwitches) {
+    const std::string value = first_line(root / each.file);
+    if (value == "0" || value == "1") {
+      return Fact<model::Boost>::known({value == each.on, fmt::format("/{}", each.file), each.off});
+    }
+  }
+  return Fact<model::Boost>::unknown("neither cpufreq/boost nor intel_pstate/no_turbo is in /sys");
+}
+
 model::DoctorFacts probe_disturbances(const fs::path& root) {
   model::DoctorFacts facts;
   facts.build_type = std::string(kBuildType);
   facts.compiler_flags = std::string(kCompilerFlags);
   facts.governors = governors(root);
-  facts.boost = boost(root);
+  facts.boost = probe_boost(root);
   facts.shared_cores = shared_cores(root);
   facts.load_average = load_average(root);
   facts.cpus_online = cpu_count(cpu_list(first_line(root / kCpus / "online")).size(),
@@ -303,8 +295,8 @@ std::vector<model::Tool> probe_tools(const std::stop_token& stop) {
       {"objdump", "binutils", "which of them are fences and the like"},
   };
   for (model::Tool& tool : tools) {
-    const ProcessOutcome outcome = run_process(
-        {.command = {tool.name, "--version"}, .environment = {}, .timeout_s = kTimeout_s}, stop);
+    const ProcessOutcome outcome =
+        run_process({.command = {tool.name, "--version"}, .timeout_s = kTimeout_s}, stop);
     if (outcome.ok()) continue;
     const bool absent = outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT;
     tool.missing = absent ? "is not installed" : outcome.text();

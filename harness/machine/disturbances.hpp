@@ -1,12 +1,9 @@
 // Finds out what on this machine may disturb a measurement.
 #pragma once
 
-#include <filesystem>
 #include <map>
-#include <stop_token>
-#include <string>
-#include <vector>
 
+#include "harness/os/names.hpp"
 #include "reports/model/doctor.hpp"
 
 namespace taskbench::harness {
@@ -15,8 +12,10 @@ namespace taskbench::harness {
 /// fact that cannot be found out is unknown, with the reason. `root` is the folder in which /proc
 /// and /sys are looked for; the build, what the CPU says about a hypervisor, and what may be
 /// counted are this program's own.
-[[nodiscard]] reports::model::DoctorFacts probe_disturbances(
-    const std::filesystem::path& root = "/");
+[[nodiscard]] model::DoctorFacts probe_disturbances(const fs::path& root = "/");
+
+/// Whether the CPUs may exceed their nominal rate, and the file that says so.
+[[nodiscard]] model::Fact<model::Boost> probe_boost(const fs::path& root);
 
 struct ProcessTime {
   std::string name;
@@ -25,17 +24,16 @@ struct ProcessTime {
 };
 
 /// The CPU time of every process but this one, by its id. Empty if /proc shows none.
-[[nodiscard]] std::map<int, ProcessTime> read_process_times(
-    const std::filesystem::path& root = "/");
+[[nodiscard]] std::map<int, ProcessTime> read_process_times(const fs::path& root = "/");
 
 /// The processes that used a hundredth of a CPU or more within `seconds`, the busiest first, at
 /// most three.
-[[nodiscard]] std::vector<reports::model::BusyProcess> busiest_processes(
+[[nodiscard]] std::vector<model::BusyProcess> busiest_processes(
     const std::map<int, ProcessTime>& before, const std::map<int, ProcessTime>& after,
     double seconds);
 
 /// perf, gnuplot and valgrind, each asked for its version: an installed program may still not work,
 /// such as a perf for another kernel.
-[[nodiscard]] std::vector<reports::model::Tool> probe_tools(const std::stop_token& stop);
+[[nodiscard]] std::vector<model::Tool> probe_tools(const std::stop_token& stop);
 
 }  // namespace taskbench::harness

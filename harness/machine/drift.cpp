@@ -1,17 +1,10 @@
 #include "harness/machine/drift.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "harness/machine/cpu_quota.hpp"
 #include "harness/os/system_file.hpp"
@@ -19,11 +12,8 @@
 namespace taskbench::harness {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-namespace fs = std::filesystem;
-using reports::model::Drift;
-using reports::model::Fact;
+using model::Drift;
+using model::Fact;
 using Count = Fact<std::int64_t>;
 
 constexpr double kShortest_s = 0.5;
@@ -86,8 +76,7 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
     const std::vector<std::string_view> words = words_of(line);
     const auto cpu = number<unsigned>(words[0].substr(3));
     // Without a list of CPUs, uses the line for all of them.
-    const bool counts = allowed.empty() ? words[0] == "cpu"
-                                        : cpu && std::ranges::find(allowed, *cpu) != allowed.end();
+    const bool counts = allowed.empty() ? words[0] == "cpu" : cpu && contains(allowed, *cpu);
     if (!counts) continue;
     if (!add_line(words, times)) return Fact<CpuTimes>::unknown("/proc/stat is not understood");
     any = true;
@@ -172,20 +161,20 @@ Count read_swapped_pages(const fs::path& root) {
 }
 
 /// The CPU time between two readings, exact to a few ticks, however short that was.
-Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
+Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
   if (!before.cpu || !after.cpu) {
-    return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
+    return Fact<model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
   }
-  reports::model::CpuUse use;
+  model::CpuUse use;
   use.seconds = after.at_s - before.at_s;
   use.total_s = after.cpu->total_s - before.cpu->total_s;
   if (use.seconds <= 0 || use.total_s < 0) {
-    return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
+    return Fact<model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
   }
   // Not clamped at 0: over several processes, what ticks assign to the wrong one evens out.
   use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
   use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
-  return Fact<reports::model::CpuUse>::known(use);
+  return Fact<model::CpuUse>::known(use);
 }
 
 Count grown(const Count& before, const Count& after) {
@@ -220,8 +209,7 @@ void store_shares(const MachineReading& before, const MachineReading& after, Dri
 
 MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
   MachineReading reading;
-  reading.at_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  reading.at_s = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
   reading.own_cpu_s = own_cpu_s();
   reading.cpu = read_cpu_times(root);
   reading.thermal_throttles = read_thermal_throttles(root);
@@ -245,8 +233,8 @@ Drift drift_between(const MachineReading& before, const MachineReading& after) {
   return drift;
 }
 
-reports::model::MachineUse use_between(const MachineReading& before, const MachineReading& after) {
-  reports::model::MachineUse use;
+model::MachineUse use_between(const MachineReading& before, const MachineReading& after) {
+  model::MachineUse use;
   use.seconds = after.at_s - before.at_s;
   use.cpu = cpu_use(before, after);
   use.thermal_throttles = grown(before.thermal_throttles, after.thermal_throttles).value;

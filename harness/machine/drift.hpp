@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
-#include "reports/model/baseline.hpp"
+#include "harness/os/names.hpp"
 #include "reports/model/drift.hpp"
 
 namespace taskbench::harness {
@@ -20,27 +19,25 @@ struct CpuTimes {
 struct MachineReading {
   double at_s = 0;       ///< of the monotonic clock
   double own_cpu_s = 0;  ///< of this process and the children it has waited for
-  reports::model::Fact<CpuTimes> cpu;
-  reports::model::Fact<double> mhz;
-  reports::model::Fact<std::int64_t> thermal_throttles;
-  reports::model::Fact<std::int64_t> quota_throttles;
-  reports::model::Fact<std::int64_t> swapped_pages;
+  model::Fact<CpuTimes> cpu;
+  model::Fact<double> mhz;
+  model::Fact<std::int64_t> thermal_throttles;
+  model::Fact<std::int64_t> quota_throttles;
+  model::Fact<std::int64_t> swapped_pages;
 };
 
 /// Takes about a tenth of a millisecond. If the kernel shows clock rates, 20 ms of work, at most
 /// 40, come before that, unless `with_clock_rate` is false; it must not be timed. `root` is the
 /// folder in which /proc and /sys are looked for.
-[[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/",
-                                          bool with_clock_rate = true);
+[[nodiscard]] MachineReading read_machine(const fs::path& root = "/", bool with_clock_rate = true);
 
 /// The drift from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so shares of
 /// less than half a second are unknown.
-[[nodiscard]] reports::model::Drift drift_between(const MachineReading& before,
-                                                  const MachineReading& after);
+[[nodiscard]] model::Drift drift_between(const MachineReading& before, const MachineReading& after);
 
 /// The use from `before` to `after`, in parts that add up over several processes, and without the
 /// clock rate.
-[[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
-                                                     const MachineReading& after);
+[[nodiscard]] model::MachineUse use_between(const MachineReading& before,
+                                            const MachineReading& after);
 
 }  // namespace taskbench::harness

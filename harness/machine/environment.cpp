@@ -1,22 +1,17 @@
 #include "harness/machine/environment.hpp"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 #include "harness/machine/build_info.hpp"
 #include "harness/os/system_file.hpp"
@@ -28,7 +23,7 @@
 namespace taskbench::harness {
 namespace {
 
-using reports::model::Environment;
+using model::Environment;
 
 /// Reads a file with one number: 0 is false, everything else true.
 std::optional<bool> flag_in(const char* path) {
@@ -59,19 +54,10 @@ std::optional<bool> aslr_enabled() {
 }
 
 void probe_cpu_model(Environment& environment) {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(cpuinfo, line)) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos) {
-      if (!environment.cpu_model.empty()) return;  // the blank line that ends the first CPU
-      continue;
-    }
-    const std::string key = trimmed(std::string_view(line).substr(0, colon));
-    const std::string value = trimmed(std::string_view(line).substr(colon + 1));
-    if (key == "model name" || key == "Model") environment.cpu_model = value;
-    if (key == "microcode") environment.cpu_microcode = value;
-  }
+  constexpr const char* kCpuInfo = "/proc/cpuinfo";
+  environment.cpu_model = value_of_line(kCpuInfo, "model name");
+  if (environment.cpu_model.empty()) environment.cpu_model = value_of_line(kCpuInfo, "Model");
+  environment.cpu_microcode = value_of_line(kCpuInfo, "microcode");
 }
 
 void probe_google_benchmark(Environment& environment) {

@@ -1,22 +1,16 @@
 #include "harness/machine/floor.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
-#include <stop_token>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "harness/machine/futex.hpp"
 #include "harness/os/cpu_affinity.hpp"
@@ -24,8 +18,7 @@
 namespace taskbench::harness {
 namespace {
 
-using reports::model::FloorFigure;
-using Clock = std::chrono::steady_clock;
+using model::FloorFigure;
 using Samples = std::vector<double>;
 
 constexpr std::size_t kBatches = 400;

@@ -1,9 +1,7 @@
 // The least that anything can cost on this machine, for comparison with times.
 #pragma once
 
-#include <stop_token>
-#include <vector>
-
+#include "harness/os/names.hpp"
 #include "reports/model/doctor.hpp"
 
 namespace taskbench::harness {
@@ -11,6 +9,6 @@ namespace taskbench::harness {
 /// Measures, in this order: clock_resolution, clock_step, clock_cost, locked_instruction,
 /// timer_jitter and wake_up. Takes about half a second. A figure that could not be measured has no
 /// samples and says why; once `stop` is requested, that applies to all that remain.
-[[nodiscard]] std::vector<reports::model::FloorFigure> measure_floor(const std::stop_token& stop);
+[[nodiscard]] std::vector<model::FloorFigure> measure_floor(const std::stop_token& stop);
 
 }  // namespace taskbench::harness

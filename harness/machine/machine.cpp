@@ -1,14 +1,11 @@
 #include "harness/machine/machine.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <fstream>
 #include <map>
 #include <set>
-#include <string_view>
-#include <utility>
 
+#include "harness/machine/disturbances.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/os/cpu_affinity.hpp"
 #include "harness/os/system_file.hpp"
@@ -17,16 +14,8 @@
 namespace taskbench::harness {
 namespace {
 
-namespace fs = std::filesystem;
-using reports::model::KeyField;
-using reports::model::MachineKey;
-
-/// A file with one flag as "on" or "off"; empty if there is none, or another value.
-std::string switch_in(const fs::path& path, std::string_view on) {
-  const std::string line = first_line(path);
-  if (line != "0" && line != "1") return {};
-  return line == on ? "on" : "off";
-}
+using model::KeyField;
+using model::MachineKey;
 
 /// The facts of the first CPU. The first column has their names on x86, the second those on Arm.
 std::map<std::string, std::string> cpu_facts(const fs::path& root) {
@@ -95,13 +84,15 @@ Topology topology(const fs::path& root) {
 }
 
 std::string smt(const fs::path& root) {
-  return switch_in(root / "sys/devices/system/cpu/smt/active", "1");
+  const std::string active = first_line(root / "sys/devices/system/cpu/smt/active");
+  if (active != "0" && active != "1") return {};
+  return active == "1" ? "on" : "off";
 }
 
 std::string frequency_boost(const fs::path& root) {
-  const fs::path cpu = root / "sys/devices/system/cpu";
-  if (const auto known = switch_in(cpu / "cpufreq/boost", "1"); !known.empty()) return known;
-  return switch_in(cpu / "intel_pstate/no_turbo", "0");
+  const auto boost = probe_boost(root);
+  if (!boost) return {};
+  return boost->on ? "on" : "off";
 }
 
 std::string allowed_cpu_count() {
@@ -113,34 +104,32 @@ std::string allowed_cpu_count() {
 
 MachineKey probe_machine(const fs::path& root) {
   std::map<std::string, std::string> cpu = cpu_facts(root);
-  Topology cpus = topology(root);
+  const Topology cpus = topology(root);
   MachineKey key;
   for (const char* name : {"cpu_model", "cpu_vendor", "cpu_family", "cpu_model_number",
                            "cpu_stepping", "cpu_microcode"}) {
     key.machine.push_back({name, cpu[name]});
   }
   const fs::path first_cpu = root / "sys/devices/system/cpu/cpu0";
-  for (KeyField& field :
-       std::vector<KeyField>{{"cpus", std::move(cpus.cpus)},
-                             {"cpus_allowed", allowed_cpu_count()},
-                             {"cores_per_socket", std::move(cpus.cores_per_socket)},
-                             {"sockets", std::move(cpus.sockets)},
-                             {"smt", smt(root)},
-                             {"cpu_governor", first_line(first_cpu / "cpufreq/scaling_governor")},
-                             {"cpu_boost", frequency_boost(root)},
-                             {"kernel", first_line(root / "proc/sys/kernel/osrelease")},
-                             {"hypervisor", hypervisor()}}) {
-    key.machine.push_back(std::move(field));
-  }
+  key.machine.insert(key.machine.end(),
+                     {{"cpus", cpus.cpus},
+                      {"cpus_allowed", allowed_cpu_count()},
+                      {"cores_per_socket", cpus.cores_per_socket},
+                      {"sockets", cpus.sockets},
+                      {"smt", smt(root)},
+                      {"cpu_governor", first_line(first_cpu / "cpufreq/scaling_governor")},
+                      {"cpu_boost", frequency_boost(root)},
+                      {"kernel", first_line(root / "proc/sys/kernel/osrelease")},
+                      {"hypervisor", hypervisor()}});
   return key;
 }
 
 std::string probe_identity(const fs::path& root) {
   const std::string boot = first_line(root / "proc/sys/kernel/random/boot_id");
-  return reports::model::fingerprint_digits(boot.empty() ? probe_environment("").host_name : boot);
+  return model::fingerprint_digits(boot.empty() ? probe_environment("").host_name : boot);
 }
 
-std::vector<KeyField> build_fields(const reports::model::Run& result) {
+std::vector<KeyField> build_fields(const model::Run& result) {
   const auto& from = result.environment;
   return {{"compiler", from.compiler},
           {"compiler_flags", from.compiler_flags},

@@ -1,10 +1,7 @@
 // What determines how fast programs run on this machine and does not vary from run to run.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
+#include "harness/os/names.hpp"
 #include "reports/model/machine_key.hpp"
 #include "reports/model/run.hpp"
 
@@ -14,15 +11,15 @@ namespace taskbench::harness {
 /// cpu_microcode, cpus, cpus_allowed, cores_per_socket, sockets, smt, cpu_governor, cpu_boost,
 /// kernel, hypervisor. All are present; those that could not be found out are empty. Nothing
 /// throws. `root` is the folder in which /proc and /sys are looked for.
-[[nodiscard]] reports::model::MachineKey probe_machine(const std::filesystem::path& root = "/");
+[[nodiscard]] model::MachineKey probe_machine(const fs::path& root = "/");
 
 /// Eight digits that tell this machine, as it was started last, from others of its kind. All
 /// containers of a machine have the same; each virtual machine has its own.
-[[nodiscard]] std::string probe_identity(const std::filesystem::path& root = "/");
+[[nodiscard]] std::string probe_identity(const fs::path& root = "/");
 
 /// The fields of the build that wrote `result`: compiler, compiler_flags and workloads_version of a
 /// taskbench; benchmark_library_version and benchmark_library_build_type of any program that uses
 /// Google Benchmark.
-[[nodiscard]] std::vector<reports::model::KeyField> build_fields(const reports::model::Run& result);
+[[nodiscard]] std::vector<model::KeyField> build_fields(const model::Run& result);
 
 }  // namespace taskbench::harness

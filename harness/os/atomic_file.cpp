@@ -1,25 +1,19 @@
 #include "harness/os/atomic_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <optional>
 
 #include "harness/os/descriptor.hpp"
+#include "harness/os/system_file.hpp"
 
 namespace taskbench::harness {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Holds back, for the calling thread, the two signals that a write may raise and that would kill
 /// the process: SIGXFSZ (file size limit) and SIGPIPE (no reader). write() then fails with EFBIG or
@@ -62,10 +56,10 @@ struct Target {
   }
 };
 
-/// A system call's failure while dealing with `path`.
+/// What a system call failed at while dealing with a path.
 struct Failure {
-  const char* step;  ///< "create a file", "write", …
-  int error;
+  const char* step = "";  ///< "create a file", "write", …
+  int error = 0;          ///< 0: it did not fail
 };
 
 std::string folder_name(const fs::path& folder) {
@@ -131,10 +125,8 @@ std::optional<int> own_descriptor(const std::string& path) {
   if (path == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view prefix : {"/dev/fd/", "/proc/self/fd/"}) {
     if (path.starts_with(prefix)) {
-      int fd = -1;
-      const char* const end = path.data() + path.size();
-      const auto [stop, error] = std::from_chars(path.data() + prefix.size(), end, fd);
-      return error == std::errc() && stop == end && fd >= 0 ? std::optional(fd) : std::nullopt;
+      const auto fd = number<int>(path.substr(prefix.size()));
+      return fd && *fd >= 0 ? fd : std::nullopt;
     }
   }
   return std::nullopt;
@@ -166,19 +158,19 @@ int resolve(const fs::path& path, Target& target) {
   return ELOOP;
 }
 
-/// Why an existing regular file must not be replaced although its folder would permit it.
-std::optional<std::string> protection(const Target& target) {
-  if (!target.state) return std::nullopt;
+/// Why an existing regular file must not be replaced although its folder would permit it; empty if
+/// it may be.
+std::string protection(const Target& target) {
+  if (!target.state) return {};
   if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
     return errno == EROFS ? advice({"write", EROFS}, target, 0)
                           : "permission denied: the file is write-protected; change its "
                             "permissions (chmod u+w), or name another file";
   }
   struct stat folder {};
-  if (::stat(target.folder.c_str(), &folder) == 0 && folder.st_dev != target.state->st_dev) {
-    return advice({"replace it", EBUSY}, target, 0);
-  }
-  return std::nullopt;
+  const bool is_elsewhere =
+      ::stat(target.folder.c_str(), &folder) == 0 && folder.st_dev != target.state->st_dev;
+  return is_elsewhere ? advice({"replace it", EBUSY}, target, 0) : "";
 }
 
 /// A new file beside the target, removed on destruction unless it was renamed.
@@ -193,10 +185,10 @@ class TemporaryFile {
       timespec now{};
       clock_gettime(CLOCK_MONOTONIC, &now);
       path_ = folder / fmt::format(".taskbench-{}-{:09}.tmp", ::getpid(), now.tv_nsec);
-      file_.emplace(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-      if (file_->is_open() || errno != EEXIST) break;
+      file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      if (file_.is_open() || errno != EEXIST) break;
     }
-    error_ = file_->is_open() ? 0 : errno;
+    error_ = file_.is_open() ? 0 : errno;
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -205,7 +197,7 @@ class TemporaryFile {
   }
 
   [[nodiscard]] int error() const { return error_; }
-  [[nodiscard]] Descriptor& file() { return *file_; }
+  [[nodiscard]] Descriptor& file() { return file_; }
 
   int rename_to(const fs::path& target) {
     if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
@@ -215,7 +207,7 @@ class TemporaryFile {
 
  private:
   fs::path path_;
-  std::optional<Descriptor> file_;
+  Descriptor file_;
   int error_ = 0;
   bool renamed_ = false;
 };
@@ -239,22 +231,20 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
   return 0;
 }
 
-/// Does everything up to and including the rename; returns what failed, or nothing.
-std::optional<Failure> replace(const Target& target, std::string_view content) {
+/// Does everything up to and including the rename; returns what failed.
+Failure replace(const Target& target, std::string_view content) {
   TemporaryFile temporary(target.folder);
-  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
+  if (temporary.error() != 0) return {"create a file", temporary.error()};
   const int fd = temporary.file().get();
-  if (const int error = write_all(fd, content)) return Failure{"write a file", error};
+  if (const int error = write_all(fd, content)) return {"write a file", error};
   if (target.state) {
-    if (const int error = keep_mode_and_owner(fd, *target.state)) {
-      return Failure{"set a file's permissions", error};
-    }
+    const int error = keep_mode_and_owner(fd, *target.state);
+    if (error != 0) return {"set a file's permissions", error};
   }
-  if (const int error = sync_to_disk(fd)) return Failure{"sync a file to the disk", error};
+  if (const int error = sync_to_disk(fd)) return {"sync a file to the disk", error};
   // A network file system reports a full disk only now.
-  if (const int error = temporary.file().close()) return Failure{"write a file", error};
-  if (const int error = temporary.rename_to(target.file)) return Failure{"replace the file", error};
-  return std::nullopt;
+  if (const int error = temporary.file().close()) return {"write a file", error};
+  return {"replace the file", temporary.rename_to(target.file)};
 }
 
 /// Syncs the folder after the rename, as well as the system can. Not every file system syncs
@@ -265,43 +255,35 @@ void sync_folder(const fs::path& folder) {
   if (opened.is_open()) static_cast<void>(sync_to_disk(opened.get()));
 }
 
-std::optional<Failure> write_directly(const Target& target, std::string_view content) {
-  if (target.descriptor) {
-    const int error = write_all(*target.descriptor, content);
-    return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
-  }
+Failure write_directly(const Target& target, std::string_view content) {
+  if (target.descriptor) return {"write", write_all(*target.descriptor, content)};
   Descriptor device(::open(target.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!device.is_open()) return Failure{"open it", errno};
-  if (const int error = write_all(device.get(), content)) return Failure{"write", error};
-  const int error = device.close();
-  return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
+  if (!device.is_open()) return {"open it", errno};
+  if (const int error = write_all(device.get(), content)) return {"write", error};
+  return {"write", device.close()};
 }
 
 /// Checks without opening the file, which would wait for a pipe's reader, or end what the reader
 /// waits for.
-std::optional<Failure> check_directly(const Target& target) {
+Failure check_directly(const Target& target) {
   if (target.descriptor) {
     const int flags = ::fcntl(*target.descriptor, F_GETFL);
-    if (flags < 0) return Failure{"write", errno};
-    return (flags & O_ACCMODE) == O_RDONLY ? std::optional(Failure{"write", EBADF}) : std::nullopt;
+    if (flags < 0) return {"write", errno};
+    return {"write", (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0};
   }
-  if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
-    return Failure{"write", errno};
-  }
-  return std::nullopt;
+  return {"write", ::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) == 0 ? 0 : errno};
 }
 
-std::optional<Failure> check_new_file(const Target& target, std::size_t expected_bytes) {
+Failure check_new_file(const Target& target, std::size_t expected_bytes) {
   TemporaryFile temporary(target.folder);
-  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
+  if (temporary.error() != 0) return {"create a file", temporary.error()};
   const auto bytes = static_cast<off_t>(std::max<std::size_t>(expected_bytes, 1));
   int error = EINTR;
   while (error == EINTR) {
     error = ::posix_fallocate(temporary.file().get(), 0, bytes);
   }
   // A file system that cannot reserve space reports that; then only writing would tell.
-  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Failure{"write a file", error};
-  return std::nullopt;
+  return {"write a file", error == EOPNOTSUPP || error == EINVAL ? 0 : error};
 }
 
 /// The common part of write_atomically() and check_writable(): resolves the path, refuses, or does
@@ -312,17 +294,13 @@ WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly direc
   if (path.empty()) return refused(path, "the name is empty; name a file");
   const HeldSignals held;
   Target target;
-  std::optional<Failure> failure;
-  if (const int error = resolve(path, target)) {
-    failure = Failure{"look it up", error};
-  } else if (!target.is_replaceable()) {
-    failure = directly(target);
-  } else if (const std::optional<std::string> reason = protection(target)) {
-    return refused(path, *reason);
-  } else {
-    failure = replacing(target);
-  }
-  return failure ? refused(path, advice(*failure, target, bytes)) : WriteOutcome{};
+  const auto failed = [&](const Failure& at) { return refused(path, advice(at, target, bytes)); };
+  if (const int error = resolve(path, target)) return failed({"look it up", error});
+  const bool replaces = target.is_replaceable();
+  const std::string reason = replaces ? protection(target) : "";
+  if (!reason.empty()) return refused(path, reason);
+  const Failure failure = replaces ? replacing(target) : directly(target);
+  return failure.error != 0 ? failed(failure) : WriteOutcome{};
 }
 
 }  // namespace
@@ -331,8 +309,8 @@ WriteOutcome write_atomically(const fs::path& path, std::string_view content) {
   return with_target(
       path, content.size(), [&](const Target& target) { return write_directly(target, content); },
       [&](const Target& target) {
-        const std::optional<Failure> failure = replace(target, content);
-        if (!failure) sync_folder(target.folder);
+        const Failure failure = replace(target, content);
+        if (failure.error == 0) sync_folder(target.folder);
         return failure;
       });
 }

@@ -11,9 +11,8 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
-#include <string>
-#include <string_view>
+
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
@@ -27,19 +26,19 @@ struct [[nodiscard]] WriteOutcome {
 /// Replaces `path` by `content`: temporary file in the same folder, fsync, rename, fsync of the
 /// folder. On any failure the old file stands untouched and the temporary one is gone. A full disk,
 /// a file size limit and a closed pipe are failures like any other: no signal is raised.
-WriteOutcome write_atomically(const std::filesystem::path& path, std::string_view content);
+WriteOutcome write_atomically(const fs::path& path, std::string_view content);
 
 /// Whether write_atomically(path) replaces or creates a file, so that it may be called again. What
 /// is no regular file is written to directly, and would get both texts.
-[[nodiscard]] bool is_replaced(const std::filesystem::path& path);
+[[nodiscard]] bool is_replaced(const fs::path& path);
 
 /// Removes the regular file that write_atomically(path) would replace, if there is one; empties it
 /// if its folder does not permit that. Reports no failure: what is still there was not ours to
 /// lose.
-void remove_replaced(const std::filesystem::path& path);
+void remove_replaced(const fs::path& path);
 
 /// Finds out, before anything is measured, whether write_atomically(path) could work now:
 /// the folder exists and takes a new file of `expected_bytes`. Leaves nothing behind.
-WriteOutcome check_writable(const std::filesystem::path& path, std::size_t expected_bytes);
+WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes);
 
 }  // namespace taskbench::harness

@@ -1,6 +1,5 @@
 #include "harness/os/cpu_affinity.hpp"
 
-#include <algorithm>
 #include <thread>
 
 namespace taskbench::harness {

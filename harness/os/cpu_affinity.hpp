@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include <vector>
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 

@@ -1,16 +1,13 @@
 #include "harness/os/file_content.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <vector>
 
 #include "harness/os/descriptor.hpp"
 
@@ -25,7 +22,7 @@ Descriptor fill_page_cache(std::uintmax_t freed_bytes) {
   constexpr std::uintmax_t kMostBytes = 16 << 20;
   constexpr std::uintmax_t kMostMore = 2 << 20;
   std::error_code none;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(none);
+  const fs::path folder = fs::temp_directory_path(none);
   Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   std::random_device random;
   const std::string bytes(std::min(freed_bytes, kMostBytes) + random() % kMostMore, 'x');
@@ -36,13 +33,13 @@ Descriptor fill_page_cache(std::uintmax_t freed_bytes) {
 
 }  // namespace
 
-FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+FileContent read_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (status.type() == std::filesystem::file_type::not_found) return refused("does not exist");
-  if (std::filesystem::is_directory(status)) return refused("is a folder, not a file");
-  const bool is_regular = std::filesystem::is_regular_file(status);
-  const std::uintmax_t size = is_regular ? std::filesystem::file_size(path, failed) : 0;
+  const auto status = fs::status(path, failed);
+  if (status.type() == fs::file_type::not_found) return refused("does not exist");
+  if (fs::is_directory(status)) return refused("is a folder, not a file");
+  const bool is_regular = fs::is_regular_file(status);
+  const std::uintmax_t size = is_regular ? fs::file_size(path, failed) : 0;
   if (!failed && size > most_bytes) {
     return refused(fmt::format("is larger than {} MiB: no such file should be", most_bytes >> 20));
   }
@@ -65,18 +62,28 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
   return content;
 }
 
-FileContent read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+FileContent read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+  const auto status = fs::status(path, failed);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
     return refused("is not a regular file");
   }
   return read_file(path, most_bytes);
 }
 
-void place_anew(const std::filesystem::path& path) {
+bool have_equal_bytes(const fs::path& a, const fs::path& b) {
+  std::error_code failed;
+  if (fs::equivalent(a, b, failed)) return true;
+  const auto size = fs::file_size(a, failed);
+  if (failed || size != fs::file_size(b, failed) || failed) return false;
+  const FileContent content = read_file(a);
+  const FileContent other = read_file(b);
+  return content.ok() && other.ok() && content.bytes == other.bytes;
+}
+
+void place_anew(const fs::path& path) {
   std::error_code ignored;
-  const std::uintmax_t size = std::filesystem::file_size(path, ignored);
+  const std::uintmax_t size = fs::file_size(path, ignored);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0 || ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return;
   const Descriptor others = fill_page_cache(size);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <limits>
-#include <string>
+
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
@@ -20,16 +20,18 @@ inline constexpr auto kAnySize = std::numeric_limits<std::uintmax_t>::max();
 
 /// Reads a whole file, which need not be a regular one. In blocks: byte by byte, a large file would
 /// take seconds in an unoptimised build.
-[[nodiscard]] FileContent read_file(const std::filesystem::path& path,
-                                    std::uintmax_t most_bytes = kAnySize);
+[[nodiscard]] FileContent read_file(const fs::path& path, std::uintmax_t most_bytes = kAnySize);
 
 /// Like read_file(), but refuses what is no regular file: reading a pipe in its place could block.
-[[nodiscard]] FileContent read_regular_file(const std::filesystem::path& path,
+[[nodiscard]] FileContent read_regular_file(const fs::path& path,
                                             std::uintmax_t most_bytes = kAnySize);
+
+/// Whether two files have the same bytes; false if one of them cannot be read.
+[[nodiscard]] bool have_equal_bytes(const fs::path& a, const fs::path& b);
 
 /// Reads a file into memory anew, at other physical addresses than it had there: a nameless file of
 /// a drawn size takes up what it leaves, meanwhile. Does nothing where a process has it mapped, and
 /// in file systems that are memory themselves.
-void place_anew(const std::filesystem::path& path);
+void place_anew(const fs::path& path);
 
 }  // namespace taskbench::harness

@@ -3,13 +3,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <chrono>
-#include <string>
 #include <system_error>
 
 namespace taskbench::harness {
-
-namespace fs = std::filesystem;
 
 Descriptor lock_folder(const fs::path& folder) {
   // A link is none of ours, and would lead elsewhere.

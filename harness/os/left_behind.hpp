@@ -1,21 +1,18 @@
 // Temporary folders that are removed even if their process is killed: by the next one of its kind.
 #pragma once
 
-#include <filesystem>
-#include <string_view>
-
 #include "harness/os/descriptor.hpp"
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
 /// Locks a folder until the descriptor is closed, or the process ends, however that happens. Not
 /// open if another process has the lock.
-[[nodiscard]] Descriptor lock_folder(const std::filesystem::path& folder);
+[[nodiscard]] Descriptor lock_folder(const fs::path& folder);
 
 /// Removes the folders in `parent` whose names begin and end like that and that nobody has locked:
 /// killed processes have left them. Young folders stay: one that is being created has no lock for
 /// an instant.
-void remove_left_behind(const std::filesystem::path& parent, std::string_view begin,
-                        std::string_view end);
+void remove_left_behind(const fs::path& parent, std::string_view begin, std::string_view end);
 
 }  // namespace taskbench::harness

@@ -1,27 +1,20 @@
 #include "harness/os/process.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <stop_token>
-#include <utility>
 
 #include "harness/os/descriptor.hpp"
 #include "harness/os/supervisor.hpp"
 
 namespace taskbench::harness {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
 constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
@@ -40,16 +33,16 @@ struct Pipe {
 };
 
 /// Pointers for exec, which must be made before fork().
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
+std::vector<char*> pointers(const Strings& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
 }
 
-std::vector<std::string> environment_with(const std::vector<std::string>& additions) {
+Strings environment_with(const Strings& additions) {
   const auto name = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
-  std::vector<std::string> result = additions;
+  Strings result = additions;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const auto same = [&](const std::string& added) { return name(added) == name(*entry); };
     if (std::ranges::none_of(additions, same)) result.emplace_back(*entry);
@@ -74,38 +67,58 @@ bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_e
   }
 }
 
-/// The pipes to a program and to its supervisor.
+/// A program, and the pipes to it and to its supervisor.
 class Child {
  public:
-  Child(pid_t supervisor, Pipe output, Pipe errors, Pipe reports, Pipe control)
-      : supervisor_(supervisor),
-        output_(std::move(output.read_end)),
-        errors_(std::move(errors.read_end)),
-        reports_(std::move(reports.read_end)),
-        control_(std::move(control.write_end)) {
-    for (const Descriptor* each : {&output_, &errors_, &reports_}) {
-      ::fcntl(each->get(), F_SETFL, O_NONBLOCK);
+  /// Starts the program; 0 or an errno.
+  int start(const ProcessRequest& request) {
+    const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!null.is_open() || !output_.open() || !errors_.open() || !reports_.open() ||
+        !control_.open()) {
+      return errno;
     }
+    const Strings environment = environment_with(request.environment);
+    const std::vector<char*> argument_pointers = pointers(request.command);
+    const std::vector<char*> environment_pointers = pointers(environment);
+    const Supervised supervised{.arguments = argument_pointers.data(),
+                                .environment = environment_pointers.data(),
+                                .folder = request.folder.c_str(),
+                                .grace_s = request.grace_s,
+                                .input = null.get(),
+                                .output = output_.write_end.get(),
+                                .errors = errors_.write_end.get(),
+                                .report = reports_.write_end.get(),
+                                .control = control_.read_end.get()};
+    supervisor_ = ::fork();
+    if (supervisor_ < 0) return errno;
+    if (supervisor_ == 0) supervise(supervised);
+    for (Pipe* each : {&output_, &errors_, &reports_}) {
+      each->write_end.close();
+      ::fcntl(each->read_end.get(), F_SETFL, O_NONBLOCK);
+    }
+    control_.read_end.close();
+    return 0;
   }
 
   ProcessOutcome wait(const ProcessRequest& request, const std::stop_token& stop) {
     using End = ProcessOutcome::End;
     const auto start = Clock::now();
-    const auto deadline = start + std::chrono::duration<double>(request.timeout_s);
     ProcessOutcome outcome;
     outcome.end = End::exited;
-    std::array<pollfd, 3> watched{
-        {{reports_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> watched{{{reports_.read_end.get(), POLLIN, 0},
+                                   {output_.read_end.get(), POLLIN, 0},
+                                   {errors_.read_end.get(), POLLIN, 0}}};
     while (watched[0].fd >= 0) {  // the supervisor lives
       if (outcome.end == End::exited) {
         if (stop.stop_requested()) outcome.end = End::interrupted;
-        if (outcome.end == End::exited && Clock::now() >= deadline) outcome.end = End::timed_out;
+        if (outcome.end == End::exited && seconds_since(start) >= request.timeout_s)
+          outcome.end = End::timed_out;
         if (outcome.end != End::exited) ask_to_end(request.grace_s);
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
       read(outcome, watched, request.most_output_bytes);
       if (request.waiting && outcome.end == End::exited) {
-        request.waiting(std::chrono::duration<double>(Clock::now() - start).count());
+        request.waiting(seconds_since(start));
       }
     }
     while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {
@@ -118,7 +131,9 @@ class Child {
  private:
   void ask_to_end(double grace_s) {
     const char byte = 0;
-    if (grace_s <= 0 || ::write(control_.get(), &byte, 1) != 1) control_.close();
+    if (grace_s <= 0 || ::write(control_.write_end.get(), &byte, 1) != 1) {
+      control_.write_end.close();
+    }
   }
 
   void read(ProcessOutcome& outcome, std::array<pollfd, 3>& watched,
@@ -170,19 +185,13 @@ class Child {
     }
   }
 
-  pid_t supervisor_;
-  Descriptor output_;
-  Descriptor errors_;
-  Descriptor reports_;
-  Descriptor control_;
+  pid_t supervisor_ = -1;
+  Pipe output_;
+  Pipe errors_;
+  Pipe reports_;
+  Pipe control_;
   std::string report_bytes_;
 };
-
-ProcessOutcome not_started(int error) {
-  ProcessOutcome outcome;
-  outcome.code = error;
-  return outcome;
-}
 
 std::string last_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
@@ -215,32 +224,12 @@ std::string ProcessOutcome::text() const {
 }
 
 ProcessOutcome run_process(const ProcessRequest& request, const std::stop_token& stop) {
-  Pipe output;
-  Pipe errors;
-  Pipe reports;
-  Pipe control;
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (null.get() < 0 || !output.open() || !errors.open() || !reports.open() || !control.open()) {
-    return not_started(errno);
+  Child child;
+  if (const int error = child.start(request)) {
+    ProcessOutcome outcome;
+    outcome.code = error;
+    return outcome;
   }
-  const std::vector<std::string> environment = environment_with(request.environment);
-  const std::vector<char*> argument_pointers = pointers(request.command);
-  const std::vector<char*> environment_pointers = pointers(environment);
-  const Supervised supervised{.arguments = argument_pointers.data(),
-                              .environment = environment_pointers.data(),
-                              .folder = request.folder.c_str(),
-                              .grace_s = request.grace_s,
-                              .input = null.get(),
-                              .output = output.write_end.get(),
-                              .errors = errors.write_end.get(),
-                              .report = reports.write_end.get(),
-                              .control = control.read_end.get()};
-  const pid_t pid = ::fork();
-  if (pid < 0) return not_started(errno);
-  if (pid == 0) supervise(supervised);
-  for (Pipe* each : {&output, &errors, &reports}) each->write_end.close();
-  control.read_end.close();
-  Child child(pid, std::move(output), std::move(errors), std::move(reports), std::move(control));
   return child.wait(request, stop);
 }
 

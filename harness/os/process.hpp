@@ -1,17 +1,13 @@
 // Runs another program to its end, or ends it.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
 struct ProcessRequest {
-  std::vector<std::string> command;      ///< program, looked up in PATH, and its arguments
-  std::vector<std::string> environment;  ///< NAME=VALUE, on top of this process's own
+  Strings command{};      ///< program, looked up in PATH, and its arguments
+  Strings environment{};  ///< NAME=VALUE, on top of this process's own
   double timeout_s = 60;
   /// How long a program that is ended early, and everything it has started, may take to end after
   /// its process group was sent a SIGTERM: build tools clean up then. 0: all are killed at once.

@@ -16,6 +16,10 @@
 #include <charconv>
 #include <ctime>
 
+#include <fmt/format.h>
+
+#include "harness/os/descriptor.hpp"
+
 namespace taskbench::harness {
 namespace {
 
@@ -59,19 +63,6 @@ void close_between(int first, int last) {
   if (::syscall(SYS_close_range, first, last, 0) == 0) return;
   constexpr int kMost = 4096;  // before Linux 5.9
   for (int each = first; each <= std::min(last, kMost); ++each) ::close(each);
-}
-
-template <std::size_t kSize>
-void append(std::array<char, kSize>& text, const char* more) {
-  auto end = std::ranges::find(text, '\0');
-  for (; *more != '\0' && end + 1 < text.end(); ++more) *end++ = *more;
-}
-
-template <std::size_t kSize>
-void append_number(std::array<char, kSize>& text, pid_t number) {
-  std::array<char, 16> digits{};
-  *std::to_chars(digits.begin(), digits.end() - 1, number).ptr = '\0';
-  append(text, digits.data());
 }
 
 /// Closes other descriptors: whoever waits for the end of a pipe or for a lock must not wait for
@@ -146,30 +137,22 @@ class Supervisor {
     return 1'000'000'000LL * time.tv_sec + 1'000LL * time.tv_usec;
   }
 
-  /// Reads the first two numbers of "/proc/PID/schedstat". Must not allocate.
+  /// Reads the first two numbers of "/proc/PID/schedstat". Must not allocate, and fmt does not for
+  /// numbers.
   void read_schedule() {
     std::array<char, 64> path{};
-    append(path, "/proc/");
-    append_number(path, program_);
-    append(path, "/schedstat");
-    const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
+    fmt::format_to_n(path.data(), path.size() - 1, "/proc/{}/schedstat", program_);
+    const Descriptor file(::open(path.data(), O_RDONLY | O_CLOEXEC));
     std::array<char, 128> text{};
-    const ssize_t size = ::read(file, text.data(), text.size());
-    ::close(file);
-    std::array<std::int64_t, 2> numbers{};
-    std::size_t place = 0;
-    for (ssize_t i = 0; i < size && place < numbers.size(); ++i) {
-      const char each = text[static_cast<std::size_t>(i)];
-      if (each < '0' || each > '9') {
-        ++place;
-      } else {
-        numbers[place] = 10 * numbers[place] + (each - '0');
-      }
-    }
-    if (place < numbers.size()) return;
-    ended_.first_ran_ns = numbers[0];
-    ended_.first_queued_ns = numbers[1];
+    const ssize_t size = file.is_open() ? ::read(file.get(), text.data(), text.size()) : 0;
+    const char* const end = text.data() + std::max<ssize_t>(size, 0);
+    std::int64_t ran_ns = 0;
+    std::int64_t queued_ns = 0;
+    const auto first = std::from_chars(text.data(), end, ran_ns);
+    if (first.ec != std::errc{} || first.ptr == end) return;
+    if (std::from_chars(first.ptr + 1, end, queued_ns).ec != std::errc{}) return;
+    ended_.first_ran_ns = ran_ns;
+    ended_.first_queued_ns = queued_ns;
   }
 
   /// Kills children, again and again: what a killed process has started becomes a child in its
@@ -186,12 +169,11 @@ class Supervisor {
   }
 
   static void kill_children() {
-    const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    if (list < 0) return;
+    const Descriptor list(::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
     std::array<char, 1024> text{};
     pid_t pid = 0;
     ssize_t size = 0;
-    while ((size = ::read(list, text.data(), text.size())) > 0) {
+    while ((size = ::read(list.get(), text.data(), text.size())) > 0) {
       for (ssize_t i = 0; i < size; ++i) {
         const char each = text[static_cast<std::size_t>(i)];
         if (each >= '0' && each <= '9') {
@@ -203,7 +185,6 @@ class Supervisor {
         pid = 0;
       }
     }
-    ::close(list);
   }
 
   const Supervised& request_;

@@ -1,17 +1,12 @@
-// Reads the text files of /proc and /sys, and whole executables. What does not exist, or is not
+// Reads the text files of /proc and /sys, and takes texts apart. What does not exist, or is not
 // understood, is empty.
 #pragma once
 
 #include <charconv>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "harness/os/names.hpp"
 
 namespace taskbench::harness {
 
@@ -19,15 +14,16 @@ namespace taskbench::harness {
 [[nodiscard]] std::string trimmed(std::string_view text);
 
 /// The first line of a file; empty if there is no such file.
-[[nodiscard]] std::string first_line(const std::filesystem::path& path);
+[[nodiscard]] std::string first_line(const fs::path& path);
 
-/// Where reading stops by default: none of the system's texts is that long.
-inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max();
+/// The value of an environment variable; empty if it is not set.
+[[nodiscard]] std::string environment_value(const char* name);
 
-/// The content of a file, or at least this much of it; empty if it cannot be read.
-[[nodiscard]] std::optional<std::string> content_of(const std::filesystem::path& path,
-                                                    std::size_t most_bytes = kMostTextBytes);
+/// The content of a file; empty if it cannot be read.
+[[nodiscard]] std::optional<std::string> content_of(const fs::path& path);
+
+/// The parts of a text, between which there are separators. One part, if there is none.
+[[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
 /// The lines of a text, without their breaks.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
@@ -36,7 +32,7 @@ inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max(
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 
 /// The entries of a text, each of which ends with a zero: `git -z`, /proc/PID/environ.
-[[nodiscard]] std::vector<std::string> entries_of(std::string_view text);
+[[nodiscard]] Strings entries_of(std::string_view text);
 
 /// The views would refer to a temporary text.
 template <std::same_as<std::string> Text>
@@ -54,15 +50,15 @@ template <class Number>
 }
 
 /// The number that a file's first line consists of.
-[[nodiscard]] std::optional<std::int64_t> whole_number_in(const std::filesystem::path& path);
+[[nodiscard]] std::optional<std::int64_t> whole_number_in(const fs::path& path);
 
 /// Parses "0-2,8" as 0, 1, 2, 8. Empty if it is no list of CPUs.
 [[nodiscard]] std::vector<unsigned> cpu_list(std::string_view text);
 
 /// The value of "NAME: VALUE" in files like /proc/self/status; empty if there is none.
-[[nodiscard]] std::string value_of_line(const std::filesystem::path& path, std::string_view name);
+[[nodiscard]] std::string value_of_line(const fs::path& path, std::string_view name);
 
 /// The CPUs that /proc/self/status allows this process. Empty if it does not say.
-[[nodiscard]] std::vector<unsigned> allowed_cpus_below(const std::filesystem::path& root);
+[[nodiscard]] std::vector<unsigned> allowed_cpus_below(const fs::path& root);
 
 }  // namespace taskbench::harness

@@ -6,7 +6,7 @@
 
 namespace taskbench::harness {
 
-/// Its path in `folder`, where it is written unless it is there.
+/// The path of the library in `folder`, where it is written unless it is there.
 [[nodiscard]] fs::path allocation_marks_in(const fs::path& folder);
 
 }  // namespace taskbench::harness

@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -49,7 +48,7 @@ struct Candidate {
   double prominence = 0;      ///< its change, as a share of what could have been detected
   double missing_blocks = 0;  ///< to its next stage
 
-  /// Those that are taken first are less.
+  /// The order of candidates: those that are taken first are less.
   [[nodiscard]] auto rank() const {
     return std::tuple(!goes_on, !is_wanted, p, -prominence, place);
   }
@@ -131,8 +130,9 @@ bool is_scarce(const model::PairedTrial& trial, const Candidates& open, double r
          room < static_cast<double>(open.size()) * (enough - screen);
 }
 
-/// Those that come next: those that are going on, and if these are few, the next in rank, as many
-/// as half of the time brings to their next stage. The other half is for who comes then.
+/// The benchmarks of the next block: those that are going on, and if these are few, the next in
+/// rank, as many as half of the time brings to their next stage. The other half is for those that
+/// come then.
 Candidates chosen(Candidates open, double room) {
   std::ranges::sort(open, {}, &Candidate::rank);
   const auto going = std::ranges::find(open, false, &Candidate::goes_on);

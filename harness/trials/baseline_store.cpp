@@ -1,7 +1,5 @@
 #include "harness/trials/baseline_store.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 #include <system_error>
@@ -241,10 +239,9 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
   if (chosen.size() == 1) return *chosen.front();
   content.refuse_bad(name);
   if (named.empty()) throw UsageError(unknown_baseline(name, content));
-  Strings keys;
-  for (const StoreEntry* entry : chosen.empty() ? named : chosen) {
-    keys.push_back(model::baseline_key(entry->rolling.setup.key));
-  }
+  const Strings keys = each_of(chosen.empty() ? named : chosen, [](const StoreEntry* entry) {
+    return model::baseline_key(entry->rolling.setup.key);
+  });
   if (key) {
     throw UsageError("--key: " + unknown_name("key", *key, keys));
   }

@@ -1,8 +1,5 @@
 #include "harness/trials/baseline_trial.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <stdexcept>
 #include <thread>
 
 #include "harness/machine/canary.hpp"
@@ -71,7 +68,7 @@ void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
 void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   setup.iterations.clear();
   for (const std::string& name : std::exchange(setup.benchmarks, {})) {
-    const bool known = std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end();
+    const bool known = contains(stored.benchmarks, name);
     (known ? setup.benchmarks : setup.unmeasured).push_back(name);
     const auto count = stored.iterations.find(name);
     if (known && count != stored.iterations.end()) setup.iterations.insert(*count);
@@ -93,9 +90,8 @@ void wait_before_next_round(const model::Series& series, const std::stop_token& 
   for (const auto& process : series.processes) {
     if (process.use) seconds += process.use->seconds / series.rounds;
   }
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(std::min(seconds, kMost_s));
-  while (!stop.stop_requested() && Clock::now() < end) {
+  const auto start = Clock::now();
+  while (!stop.stop_requested() && seconds_since(start) < std::min(seconds, kMost_s)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
@@ -104,8 +100,7 @@ void wait_before_next_round(const model::Series& series, const std::stop_token& 
 /// here.
 std::string commit_of(const model::Run& result, const std::stop_token& stop) {
   if (!result.environment.git_commit.empty()) return result.environment.git_commit;
-  const auto answer = run_process(
-      {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
+  const auto answer = run_process({.command = {"git", "rev-parse", "HEAD"}, .timeout_s = 10}, stop);
   return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
 }
 
@@ -128,7 +123,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
     } catch (const std::invalid_argument& error) {
       refuse("--program '{}': {}", command, error.what());
     } catch (const NotMeasurable& error) {
-      throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed());
+      throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed);
     } catch (const fs::filesystem_error& error) {
       refuse("this taskbench cannot be found; name it by --program: {}", error.code().message());
     }
@@ -264,9 +259,8 @@ class SavedSeries final : public SeriesTrial {
     explore();
     setup.benchmarks =
         chosen_benchmarks(benchmark_names(plan_.workloads, setup.benchmarks), setup.benchmarks);
-    std::erase_if(setup.iterations, [&](const auto& entry) {
-      return std::ranges::find(setup.benchmarks, entry.first) == setup.benchmarks.end();
-    });
+    std::erase_if(setup.iterations,
+                  [&](const auto& entry) { return !contains(setup.benchmarks, entry.first); });
     BaselineStore(plan_.store).refuse_foreign(setup);
     return true;
   }

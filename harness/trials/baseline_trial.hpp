@@ -37,8 +37,7 @@ struct ComparePlan : BaselinePlan {
 };
 
 /// The baseline is of another machine or build; what() says in what they differ.
-class WrongMachine : public std::runtime_error {
- public:
+struct WrongMachine : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

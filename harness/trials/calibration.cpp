@@ -1,7 +1,5 @@
 #include "harness/trials/calibration.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include "harness/os/process.hpp"
@@ -37,8 +35,8 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
 }
 
 std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
-  const auto answer = run_process(
-      {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
+  const auto answer =
+      run_process({.command = {"sha256sum", "--", file.string()}, .timeout_s = 60}, stop);
   // sha256sum begins the line with a backslash if the name has a backslash or a newline.
   const auto begin = answer.output.find_first_not_of('\\');
   return answer.ok() && begin != std::string::npos
@@ -49,14 +47,13 @@ std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
 /// Why the programs are not known to be copies of one build, linked from the same objects in
 /// different orders; empty if they are.
 std::string why_not_copies(const std::vector<Program>& programs, const std::stop_token& stop) {
-  const Strings& first = programs.front().command();
+  const Program& first = programs.front();
   std::string objects;
   for (const Program& program : programs) {
     const fs::path file = program.executable();
-    const Strings& command = program.command();
-    if (!std::equal(command.begin() + 1, command.end(), first.begin() + 1, first.end())) {
-      return fmt::format("'{}' and '{}' are run with different arguments", first.front(),
-                         command.front());
+    if (program.own_arguments() != first.own_arguments()) {
+      return fmt::format("'{}' and '{}' are run with different arguments", first.command().front(),
+                         program.command().front());
     }
     const fs::path manifest = file.parent_path() / kRelinkManifest;
     const auto content = content_of(manifest);
@@ -68,7 +65,7 @@ std::string why_not_copies(const std::vector<Program>& programs, const std::stop
     }
     if (!objects.empty() && objects != copy->objects) {
       return fmt::format("'{}' was linked from other objects than '{}'", file.string(),
-                         first.front());
+                         first.command().front());
     }
     objects = copy->objects;
   }
@@ -87,7 +84,7 @@ std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
 class CalibrationTrial final : public KeptTrial<model::PairedTrial> {
  public:
   CalibrationTrial(JournalPlan journal, const TrialPrograms& programs, const Bench& bench,
-                   std::function<void(const TrialProgress&)> show, model::PairedTrial& trial)
+                   std::function<void()> show, model::PairedTrial& trial)
       : KeptTrial(std::move(journal), bench.stop, read_journal, trial),
         programs_(programs),
         bench_(bench),
@@ -103,7 +100,7 @@ class CalibrationTrial final : public KeptTrial<model::PairedTrial> {
 
   const TrialPrograms& programs_;
   const Bench& bench_;
-  std::function<void(const TrialProgress&)> show_;
+  std::function<void()> show_;
 };
 
 /// All trials of one calibration: those that were kept, and those to come. Each has a journal; the
@@ -154,7 +151,7 @@ class Calibration final : public JournaledTrial {
     BaselineStore(plan_.store).refuse_unwritable();
     if (plan_.resume) read_journals();
     const std::chrono::duration<double> left(std::max(0.0, setup_.budget_s - earlier_s_));
-    bench_.deadline = begun_ + std::chrono::duration_cast<Bench::Clock::duration>(left);
+    bench_.deadline = begun_ + std::chrono::duration_cast<Clock::duration>(left);
   }
 
   [[nodiscard]] bool is_complete() const override { return is_done_; }
@@ -256,10 +253,10 @@ class Calibration final : public JournaledTrial {
       setup.head = {plan_.copies[head], programs_[head].digest()};
     }
     fs::create_directories(plan_.journals);
-    const auto show = [&](const TrialProgress& now) {
+    const auto show = [&] {
       listener_.progress(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,
-                                     setup_.trials, now.blocks + 1, setup_.max_blocks,
-                                     model::duration_text(elapsed_s()),
+                                     setup_.trials, verdict::complete_blocks(trials_.back()) + 1,
+                                     setup_.max_blocks, model::duration_text(elapsed_s()),
                                      model::duration_text(setup_.budget_s)));
     };
     const TrialPrograms programs{programs_[base], programs_[head]};
@@ -270,7 +267,7 @@ class Calibration final : public JournaledTrial {
 
   const CalibrationPlan& plan_;
   const Listener& listener_;
-  const Bench::Clock::time_point begun_ = Bench::Clock::now();
+  const Clock::time_point begun_ = Clock::now();
   double earlier_s_ = 0;
   model::PairedSetup& setup_;
   std::vector<model::PairedTrial>& trials_;

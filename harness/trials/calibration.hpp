@@ -33,7 +33,7 @@ struct Calibrated {
   std::vector<model::PairedTrial> trials;  ///< all but the last are complete
 };
 
-/// Those that count: one that the end of the budget cut short does not, but it can go on.
+/// The trials that count: one that the end of the budget cut short does not, but it can go on.
 [[nodiscard]] std::span<const model::PairedTrial> complete_trials(
     const std::vector<model::PairedTrial>& trials);
 

@@ -1,8 +1,5 @@
 #include "harness/trials/callgrind.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <set>
@@ -20,7 +17,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// So short that Google Benchmark is content with one iteration.
+/// A minimum time so short that Google Benchmark is content with one iteration.
 constexpr double kNoMinTime_s = 1e-9;
 constexpr int kRepetitions = 2;
 constexpr const char* kLoopEnds = "--dump-before=benchmark::State::FinishKeepRunning*";
@@ -129,23 +126,21 @@ double iterations_in(const fs::path& json, const std::string& benchmark, std::st
 
 std::string why_no_valgrind(const std::stop_token& stop) {
   constexpr double kPatience_s = 10;
-  const ProcessOutcome version = run_process(
-      {.command = {"valgrind", "--version"}, .environment = {}, .timeout_s = kPatience_s}, stop);
+  const ProcessOutcome version =
+      run_process({.command = {"valgrind", "--version"}, .timeout_s = kPatience_s}, stop);
   return version.end == ProcessOutcome::End::not_started ? kValgrindMissing : "";
 }
 
 std::string why_interpreted(const Program& program) {
-  constexpr std::size_t kFirstLine = 256;
   constexpr std::array<std::string_view, 6> kShells{"sh", "bash", "dash", "ksh", "zsh", "ash"};
-  const std::string begins = content_of(program.executable(), kFirstLine).value_or("");
-  if (!begins.starts_with("#!")) return {};
+  const std::string line = first_line(program.executable());
+  if (!line.starts_with("#!")) return {};
   std::string name;  // of "#!/usr/bin/env NAME" and "#!/bin/NAME OPTION"
-  const std::string_view line = std::string_view(begins).substr(2, begins.find('\n') - 2);
-  for (const std::string_view word : words_of(line)) {
+  for (const std::string_view word : words_of(std::string_view(line).substr(2))) {
     name = fs::path(word).filename().string();
     if (name != "env" && !name.starts_with('-')) break;
   }
-  if (std::ranges::find(kShells, name) != kShells.end()) return {};
+  if (contains(kShells, name)) return {};
   return "a script for " + name;
 }
 
@@ -170,7 +165,8 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   words.insert(words.end(), call.of_program.begin(), call.of_program.end());
   if (words[name].find('/') != std::string::npos) words[name] = fs::absolute(words[name]).string();
   std::string preloaded = allocation_marks_in(bench.scratch.path()).string();
-  if (const char* others = std::getenv("LD_PRELOAD")) preloaded += fmt::format(":{}", others);
+  const std::string others = environment_value("LD_PRELOAD");
+  if (!others.empty()) preloaded += ':' + others;
   const ProcessOutcome outcome = run_process({.command = words,
                                               .environment = {"LD_PRELOAD=" + preloaded},
                                               .timeout_s = timeout_s,

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
 #include "harness/trials/measured_process.hpp"
 #include "harness/trials/program.hpp"
@@ -31,7 +30,7 @@ inline constexpr double kUnusedMinTime_s = 0.001;
 inline constexpr const char* kValgrindMissing =
     "valgrind is not installed; the package valgrind provides it";
 
-/// Of one benchmark; others of its program may be counted.
+/// Why one benchmark cannot be counted; others of its program may be.
 inline constexpr const char* kSeveralThreads = "several threads run its loop at once";
 
 /// Why nothing can be counted here; empty if valgrind is installed.

@@ -1,7 +1,5 @@
 #include "harness/trials/comparison.hpp"
 
-#include <algorithm>
-
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/counted_trial.hpp"
@@ -101,11 +99,11 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     } catch (const NotComparable&) {
       throw;
     } catch (const SideError& error) {
-      std::string benchmark = error.benchmark();
+      std::string benchmark = error.benchmark;
       if (benchmark.empty() && plan_.is_gate && !stop().stop_requested()) {
-        benchmark = failing_benchmark(*programs_, error.side(), trial_.setup, *bench_);
+        benchmark = failing_benchmark(*programs_, error.side, trial_.setup, *bench_);
       }
-      fail_measuring(error, error.side(), std::move(benchmark));
+      fail_measuring(error, error.side, std::move(benchmark));
     } catch (const ProgramError& error) {
       const Strings& failing = trial_.setup.failing_in_base;
       if (failing.empty()) throw NotComparable({.stage = Stage::compare, .message = error.what()});
@@ -315,8 +313,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     return true;
   }
 
-  /// Of revisions that are not built. Throws NotComparable if the program is known to be no
-  /// benchmark.
+  /// Adds what was not checked, as nothing was built, to why the revisions are identical. Throws
+  /// NotComparable if the program is known to be no benchmark.
   void say_what_is_unchecked() {
     if (!plan_.programs.empty()) return;
     Strings unchecked;
@@ -355,7 +353,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       const Asking asking{.timeout_s = timeout_s_, .folder = tree / plan_.cwd};
       return Program::find_out(words, stop(), asking).lists_by_filter(stop());
     } catch (const NotMeasurable& error) {
-      if (error.has_failed()) return false;
+      if (error.has_failed) return false;
       throw failed(error.what());
     } catch (const ProgramError&) {
       return false;
@@ -380,10 +378,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       program(side).command = std::move(built.command);
       program(side).checkout = built.source.string();
     } catch (const BuildError& error) {
-      throw NotComparable({.stage = error.is_built() ? Stage::start : Stage::build,
+      throw NotComparable({.stage = error.is_built ? Stage::start : Stage::build,
                            .side = side,
                            .message = error.what(),
-                           .lines = error.last_lines()});
+                           .lines = error.last_lines});
     }
   }
 
@@ -447,7 +445,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
           is_built ? error.what() : fmt::format("--{}: {}", name_of(side), error.what());
       if (mistake != nullptr && !plan_.is_gate) throw UsageError(message);
       throw NotComparable({.stage = Stage::start, .side = side, .message = message},
-                          mistake != nullptr && !mistake->has_failed());
+                          mistake != nullptr && !mistake->has_failed);
     }
   }
 
@@ -512,15 +510,17 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     CountedTrial counted(*programs_, *bench_, listener_.progress, journal, trial_);
     if (!part || part->number == 1) counted.count(budget_s_);  // counts are equal everywhere
     bool has_predicted = part.has_value();  // what the other parts bring is not known
-    const auto show = [&](const TrialProgress& now) {
-      if (now.blocks > 0 && !std::exchange(has_predicted, true)) {
+    const auto show = [&] {
+      const int blocks = verdict::complete_blocks(trial_);
+      const double spent_s = verdict::spent_s(trial_);
+      if (blocks > 0 && !std::exchange(has_predicted, true)) {
         const std::string text = plan_.prediction(trial_, budget_s_);
         if (!text.empty()) listener_.note(text);
       }
       std::string text =
-          fmt::format("block {}, {} of {}", now.blocks + 1, model::duration_text(now.spent_s),
+          fmt::format("block {}, {} of {}", blocks + 1, model::duration_text(spent_s),
                       model::duration_text(budget_s_));
-      const double left = budget_s_ - now.spent_s;
+      const double left = budget_s_ - spent_s;
       if (left >= 0.5) text += fmt::format(", at most {} left", model::duration_text(left));
       listener_.progress(text);
     };
@@ -547,7 +547,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       }
     } catch (const ProgramError& error) {
       const auto* in = dynamic_cast<const BenchmarkError*>(&error);
-      fail_measuring(error, Side::head, in != nullptr ? in->benchmark() : "");
+      fail_measuring(error, Side::head, in != nullptr ? in->benchmark : "");
     }
   }
 

@@ -1,10 +1,6 @@
 #include "harness/trials/counted_trial.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "harness/trials/attendance.hpp"

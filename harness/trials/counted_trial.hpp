@@ -2,11 +2,6 @@
 // before the first block, and which functions make the difference.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/trials/callgrind.hpp"
 #include "harness/trials/line_file.hpp"
 #include "harness/trials/paired_trial.hpp"
@@ -78,7 +73,7 @@ class CountedTrial {
   Progress progress_;
   LineFile& journal_;
   model::PairedTrial& trial_;
-  Bench::Clock::time_point start_ = Bench::Clock::now();
+  Clock::time_point start_ = Clock::now();
   double end_s_ = 0;  ///< after the start, when no further process may run
   Binutils binutils_{bench_};
   std::vector<Pair> moved_;  ///< whose counts differ

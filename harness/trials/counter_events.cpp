@@ -1,6 +1,5 @@
 #include "harness/trials/counter_events.hpp"
 
-#include <algorithm>
 #include <array>
 #include <set>
 
@@ -63,8 +62,7 @@ std::optional<std::string_view> nearly_known(std::string_view item) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto is_plain = [&](char c) { return is_letter(c) || c == '-' || c == '_'; };
   if (!std::ranges::all_of(item, is_plain)) return std::nullopt;
-  std::vector<std::string_view> names;
-  for (const CounterSet& set : kSets) names.push_back(set.name);
+  const std::vector<std::string_view> names = each_of(kSets, &CounterSet::name);
   if (std::ranges::all_of(item, is_letter)) return nearest(item, names);
   const auto is_near = [&](std::string_view name) { return edit_distance(item, name) <= 1; };
   const auto near = std::ranges::find_if(names, is_near);

@@ -1,8 +1,6 @@
 #include "harness/trials/counter_pass.hpp"
 
-#include <algorithm>
 #include <exception>
-#include <functional>
 #include <iterator>
 
 #include "harness/os/file_content.hpp"
@@ -142,8 +140,7 @@ class CountingPass {
     Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
                   "--callgrind-out-file=" + file.string()};
     words.insert(words.end(), command.begin(), command.end());
-    const ProcessOutcome outcome =
-        run_process({.command = words, .environment = {}, .timeout_s = 600}, stop_);
+    const ProcessOutcome outcome = run_process({.command = words, .timeout_s = 600}, stop_);
     PerfOutcome result;
     if (outcome.end == ProcessOutcome::End::not_started) {
       result.failure = kValgrindMissing;
@@ -199,9 +196,7 @@ void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
   if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);
   // perf reports events of sets as unknown, too, if the CPU lacks them.
   const Strings known = events_of_sets();
-  const auto is_known = [&](const std::string& event) {
-    return std::ranges::find(known, event) != known.end();
-  };
+  const auto is_known = [&](const std::string& event) { return contains(known, event); };
   std::vector<CounterRequest> asked;
   std::ranges::copy_if(plan.requests, std::back_inserter(asked), [&](const auto& request) {
     return !std::ranges::all_of(request.events, is_known);

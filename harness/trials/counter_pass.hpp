@@ -8,9 +8,6 @@
 // nor what an instruction costs: a change says that the program does more, not that it is slower.
 #pragma once
 
-#include <stdexcept>
-#include <stop_token>
-
 #include "harness/trials/names.hpp"
 #include "harness/trials/run_plan.hpp"
 #include "reports/model/run.hpp"
@@ -26,8 +23,7 @@ inline constexpr int kCountingProcesses = 5;
                                    const fs::path& result);
 
 /// A program that counts is not installed; what() names the package that provides it.
-class ToolMissing : public std::runtime_error {
- public:
+struct ToolMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -2,8 +2,6 @@
 
 #include <fnmatch.h>
 
-#include <algorithm>
-
 namespace taskbench::harness {
 namespace {
 

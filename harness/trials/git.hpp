@@ -3,8 +3,6 @@
 #pragma once
 
 #include <map>
-#include <stdexcept>
-#include <stop_token>
 
 #include "harness/trials/names.hpp"
 
@@ -12,8 +10,7 @@ namespace taskbench::harness {
 
 /// A git command that failed although what was asked for exists: for example, the disk is full.
 /// what() ends in git's own words.
-class GitError : public std::runtime_error {
- public:
+struct GitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

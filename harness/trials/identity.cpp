@@ -1,24 +1,12 @@
 #include "harness/trials/identity.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <map>
-#include <stop_token>
-#include <string_view>
-#include <utility>
 
+#include "harness/os/file_content.hpp"
 #include "harness/os/system_file.hpp"
 
 namespace taskbench::harness {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<std::string> arguments_of(const Program& program) {
-  return {program.command().begin() + 1, program.command().end()};
-}
 
 fs::path root_of(const InstalledProgram& each) {
   return each.root.empty() ? each.program->executable().parent_path() : fs::canonical(each.root);
@@ -36,7 +24,7 @@ std::string libraries_of(const InstalledProgram& each, const std::stop_token& st
     const bool is_below = word.starts_with(root);
     result += fmt::format("{}\n", is_below ? word.substr(root.size()) : word);
     if (is_below || (word.find('/') != std::string::npos && !word.starts_with('/'))) {
-      result += digest_of(content_of(program.folder() / word, kWholeFile).value_or("")) + '\n';
+      result += digest_of(content_of(program.folder() / word).value_or("")) + '\n';
     }
   }
   return result;
@@ -49,34 +37,23 @@ bool stays_inside(const fs::path& link, const fs::path& target) {
   return end.empty() || *end.begin() != "..";
 }
 
-/// Everything below a folder, by its path there.
-class Listing {
- public:
-  /// False if there is too much, or something that cannot be read.
-  bool read(const fs::path& folder) {
-    std::error_code failed;
-    auto each = fs::recursive_directory_iterator(folder, failed);
-    for (; !failed && each != fs::end(each); each.increment(failed)) {
-      const auto status = each->symlink_status(failed);
-      if (failed) return false;
-      if (status.type() == fs::file_type::regular) bytes_ += each->file_size(failed);
-      entries_.emplace(each->path().lexically_relative(folder), status);
-      if (entries_.size() > kMostComparedFiles || bytes_ > kMostComparedBytes) return false;
-    }
-    return !failed;
-  }
-  [[nodiscard]] const std::map<fs::path, fs::file_status>& entries() const { return entries_; }
+using Listing = std::map<fs::path, fs::file_status>;
 
- private:
-  std::map<fs::path, fs::file_status> entries_;
-  std::uintmax_t bytes_ = 0;
-};
-
-bool have_equal_bytes(const fs::path& base, const fs::path& head) {
+/// Everything below a folder, by its path there. Empty if there is too much, or something that
+/// cannot be read.
+std::optional<Listing> list(const fs::path& folder) {
+  Listing entries;
+  std::uintmax_t bytes = 0;
   std::error_code failed;
-  if (fs::file_size(base, failed) != fs::file_size(head, failed) || failed) return false;
-  const auto content = content_of(base, kWholeFile);
-  return content && content == content_of(head, kWholeFile);
+  auto each = fs::recursive_directory_iterator(folder, failed);
+  for (; !failed && each != fs::end(each); each.increment(failed)) {
+    const auto status = each->symlink_status(failed);
+    if (failed) return std::nullopt;
+    if (status.type() == fs::file_type::regular) bytes += each->file_size(failed);
+    entries.emplace(each->path().lexically_relative(folder), status);
+    if (entries.size() > kMostComparedFiles || bytes > kMostComparedBytes) return std::nullopt;
+  }
+  return failed ? std::nullopt : std::optional(std::move(entries));
 }
 
 /// Whether the entries at `below` in both folders are equal.
@@ -93,30 +70,28 @@ bool are_equal(const fs::path& base, const fs::path& head, const fs::path& below
 }
 
 std::optional<std::string> difference_of_folders(const fs::path& base, const fs::path& head) {
-  Listing ours;
-  Listing theirs;
-  if (!ours.read(base) || !theirs.read(head)) {
+  const auto ours = list(base);
+  const auto theirs = ours ? list(head) : std::nullopt;
+  if (!theirs) {
     return fmt::format("more than {} files or {} MiB, or what cannot be read, lie in {} or {}",
                        kMostComparedFiles, kMostComparedBytes >> 20, base.string(), head.string());
   }
-  for (const auto& [path, status] : ours.entries()) {
-    const auto other = theirs.entries().find(path);
-    if (other == theirs.entries().end()) {
-      return fmt::format("head has no {}", path.string());
-    }
+  for (const auto& [path, status] : *ours) {
+    const auto other = theirs->find(path);
+    if (other == theirs->end()) return fmt::format("head has no {}", path.string());
     if (!are_equal(base, head, path, status, other->second)) {
       return fmt::format("{} differs", path.string());
     }
   }
-  for (const auto& [path, status] : theirs.entries()) {
-    if (!ours.entries().contains(path)) return fmt::format("base has no {}", path.string());
+  for (const auto& [path, status] : *theirs) {
+    if (!ours->contains(path)) return fmt::format("base has no {}", path.string());
   }
   return std::nullopt;
 }
 
 std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
                                                  const InstalledProgram& head,
-                                                 const std::vector<std::string>& outputs) {
+                                                 const Strings& outputs) {
   for (const std::string& name : outputs) {
     const fs::path ours = root_of(base) / name;
     const fs::path theirs = root_of(head) / name;
@@ -159,10 +134,6 @@ std::string difference_of_roots(const InstalledProgram& base, const InstalledPro
   return difference ? fmt::format("below the roots, {}", *difference) : std::string();
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 std::optional<std::string> first_difference(const fs::path& base, const fs::path& head) {
@@ -178,14 +149,11 @@ std::optional<std::string> first_difference(const fs::path& base, const fs::path
 }
 
 Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
-                     const std::vector<std::string>& outputs, const std::stop_token& stop) {
-  constexpr std::string_view kElf =
-      "\x7f"
-      "ELF";
-  const auto content = content_of(base.program->executable(), kWholeFile);
+                     const Strings& outputs, const std::stop_token& stop) {
+  const auto content = content_of(base.program->executable());
   if (!content || !content->starts_with(kElf) ||
-      content != content_of(head.program->executable(), kWholeFile) ||
-      arguments_of(*base.program) != arguments_of(*head.program)) {
+      content != content_of(head.program->executable()) ||
+      base.program->own_arguments() != head.program->own_arguments()) {
     return {};
   }
   if (libraries_of(base, stop) != libraries_of(head, stop)) {
@@ -196,7 +164,7 @@ Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
     if (difference) return {.doubt = *difference};
     return {.reason =
                 fmt::format("the executables, their libraries and {} are equal, byte for byte",
-                            list_of(outputs))};
+                            joined(outputs))};
   }
   if (are_one_call(*base.program, *head.program)) {
     return {.reason = "base and head are one program, called in the same way"};

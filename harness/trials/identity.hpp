@@ -1,13 +1,6 @@
 // Whether two programs are so surely the same that measuring them could show nothing.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "harness/trials/program.hpp"
 
 namespace taskbench::harness {
@@ -15,7 +8,7 @@ namespace taskbench::harness {
 /// One of the two programs, and the place of what belongs to it.
 struct InstalledProgram {
   const Program* program = nullptr;
-  std::filesystem::path root{};  ///< of the outputs' names; empty: the folder of the executable
+  fs::path root{};  ///< of the outputs' names; empty: the folder of the executable
   /// Whether the user says that it sees no file elsewhere that the other program does not see, too.
   bool root_has_all = false;
 };
@@ -31,8 +24,7 @@ struct Identity {
 };
 
 /// An output that neither program has; what() names it.
-class NoSuchOutput : public std::runtime_error {
- public:
+struct NoSuchOutput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -49,12 +41,11 @@ inline constexpr std::uintmax_t kMostComparedBytes = std::uintmax_t{256} << 20;
 /// user says that this is all. Scripts are never the same: what they call may differ. Throws
 /// NoSuchOutput.
 [[nodiscard]] Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
-                                   const std::vector<std::string>& outputs,
-                                   const std::stop_token& stop);
+                                   const Strings& outputs, const std::stop_token& stop);
 
 /// The first difference between two folders or files: the path below them, and how it differs.
 /// Empty if they are equal in names, bytes, permissions and links.
-[[nodiscard]] std::optional<std::string> first_difference(const std::filesystem::path& base,
-                                                          const std::filesystem::path& head);
+[[nodiscard]] std::optional<std::string> first_difference(const fs::path& base,
+                                                          const fs::path& head);
 
 }  // namespace taskbench::harness

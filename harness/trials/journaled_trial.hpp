@@ -97,9 +97,4 @@ class KeptTrial : public JournaledTrial {
   Trial& trial_;
 };
 
-/// Whether another round fits into a budget of which `done` rounds have spent so much.
-[[nodiscard]] constexpr bool fits_another(int done, double spent_s, double budget_s) {
-  return spent_s + (done > 0 ? spent_s / done : 0) <= budget_s;
-}
-
 }  // namespace taskbench::harness

@@ -1,7 +1,5 @@
 #include "harness/trials/ladder.hpp"
 
-#include <algorithm>
-
 #include "reports/model/date.hpp"
 
 namespace taskbench::harness {
@@ -39,12 +37,10 @@ class Climb final : public JournaledTrial {
   }
 
   [[nodiscard]] LadderWork work_of(std::span<const Case> rungs) const {
-    Strings schedulers;
-    for (const model::LadderRung& rung : ladder_.rungs) schedulers.push_back(rung.scheduler);
     Strings command{fs::canonical("/proc/self/exe").string(),
                     std::string(rungs.front().workload->name),
                     "--scheduler",
-                    joined(schedulers, ","),
+                    joined(each_of(ladder_.rungs, &model::LadderRung::scheduler), ","),
                     "--workers",
                     std::to_string(ladder_.workers)};
     for (const auto& [parameter, value] : rungs.front().parameters) {
@@ -53,7 +49,7 @@ class Climb final : public JournaledTrial {
     SampleRequest request;
     static_cast<model::Sampling&>(request) = ladder_;
     request.timeout_s = plan_.timeout_s;
-    for (const Case& rung : rungs) request.benchmarks.push_back(rung.name());
+    request.benchmarks = each_of(rungs, &Case::name);
     return {Program::find_out(std::move(command), stop(), {.timeout_s = plan_.timeout_s}),
             std::move(request)};
   }
@@ -71,10 +67,11 @@ class Climb final : public JournaledTrial {
   }
 
   void measure(LineFile&) override {
-    const auto begun = Bench::Clock::now();
+    const auto begun = Clock::now();
     int processes = 0;
     for (int block = 0; block < plan_.max_blocks; ++block) {
-      if (!fits_another(block, seconds_since(begun), plan_.budget_s)) break;
+      const double spent_s = seconds_since(begun);
+      if (spent_s + (block > 0 ? spent_s / block : 0) > plan_.budget_s) break;
       const auto order =
           interleaved_order(works_.size(), 1, ladder_.seed + static_cast<std::uint64_t>(block));
       for (const std::size_t next : order) {
@@ -86,10 +83,8 @@ class Climb final : public JournaledTrial {
         const auto measured =
             measure_next(work.program, work.request, block_plan(ladder_.seed, processes++), bench_);
         if (!measured) return;
-        std::vector<double>& times = workload.blocks_ns.emplace_back();
-        for (const std::string& name : work.request.benchmarks) {
-          times.push_back(measured->real_ns.at(name));
-        }
+        const auto time_of = [&](const std::string& rung) { return measured->real_ns.at(rung); };
+        workload.blocks_ns.push_back(each_of(work.request.benchmarks, time_of));
       }
     }
     is_done_ = true;

@@ -3,10 +3,7 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <map>
 #include <regex>
 
 #include "harness/os/atomic_file.hpp"
@@ -104,14 +101,6 @@ std::optional<Link> read_link(const fs::path& record) {
   return link;
 }
 
-bool has_equal_bytes(const fs::path& a, const fs::path& b) {
-  std::error_code failed;
-  if (fs::equivalent(a, b, failed)) return true;
-  const auto size = fs::file_size(a, failed);
-  if (failed || size != fs::file_size(b, failed) || failed) return false;
-  return read_file(a).bytes == read_file(b).bytes;
-}
-
 /// The link that made a program: by its file, or, if that was stripped afterwards, by its name.
 /// Empty if none did; `is_recorded` says whether there is any link.
 std::optional<Link> link_of(const fs::path& records, const fs::path& program, bool& is_recorded) {
@@ -121,7 +110,7 @@ std::optional<Link> link_of(const fs::path& records, const fs::path& program, bo
     std::optional<Link> link = read_link(entry.path());
     if (!link) continue;
     is_recorded = true;
-    if (has_equal_bytes(link->output, program)) return link;
+    if (have_equal_bytes(link->output, program)) return link;
     if (link->output.filename() == program.filename()) by_name = std::move(link);
   }
   return by_name;
@@ -288,7 +277,6 @@ Relinks by_script(const Link& link, int count, const std::stop_token& stop,
   const std::string once = script_of(link, {link.linker, all, "--verbose", "-Map=" + map.string()},
                                      link.record / "once", link.record / "once");
   const ProcessOutcome outcome = run_process({.command = {"sh", "-c", once},
-                                              .environment = {},
                                               .timeout_s = kLinkTimeout_s,
                                               .waiting = waiting,
                                               .most_output_bytes = kMostScriptBytes},
@@ -317,8 +305,7 @@ Relinks by_script(const Link& link, int count, const std::stop_token& stop,
 
 Relinks relinks_of(const Link& link, int count, const std::stop_token& stop,
                    const std::function<void(double)>& waiting) {
-  const std::string version =
-      run_process({.command = {link.linker, "--version"}, .environment = {}}, stop).output;
+  const std::string version = run_process({.command = {link.linker, "--version"}}, stop).output;
   const bool is_lld = version.find("LLD") != std::string::npos;
   if (is_lld || version.find("mold") != std::string::npos) return by_shuffle(link, is_lld, count);
   if (version.starts_with("GNU ld")) return by_script(link, count, stop, waiting);
@@ -341,9 +328,8 @@ Strings record_links(const fs::path& folder) {
     file.close();
     fs::permissions(linkers / name, fs::perms::owner_all, fs::perm_options::add);
   }
-  const char* before = std::getenv("COMPILER_PATH");
-  const std::string more = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
-  return {fmt::format("COMPILER_PATH={}{}", linkers.string(), more)};
+  const std::string before = environment_value("COMPILER_PATH");
+  return {fmt::format("COMPILER_PATH={}{}{}", linkers.string(), before.empty() ? "" : ":", before)};
 }
 
 Layouts link_layouts(const fs::path& records, const fs::path& program, int count,
@@ -378,7 +364,6 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
       run_process({.command = {"sh", "-c",
                                fmt::format("printf '%s\\0' {}| xargs -0 -n 1 -P {} sh", scripts,
                                            usable_cpu_count())},
-                   .environment = {},
                    .timeout_s = kLinkTimeout_s,
                    .waiting = waiting},
                   stop);
@@ -416,9 +401,7 @@ std::vector<LinkedPieces> pieces_of_map(std::string_view map) {
   map.remove_prefix(std::min(map.find(kBegin), map.size()));
   std::string output;
   std::string section;
-  while (!map.empty()) {
-    const std::string_view line = map.substr(0, map.find('\n'));
-    map.remove_prefix(std::min(line.size() + 1, map.size()));
+  for (const std::string_view line : lines_of(map)) {
     if (line.starts_with('.')) output = line.substr(0, line.find(' '));
     if (!line.starts_with(' ')) continue;
     std::string_view rest = line;

@@ -11,8 +11,6 @@
 //   other linkers   the object files in another order
 #pragma once
 
-#include <functional>
-
 #include "harness/trials/names.hpp"
 
 namespace taskbench::harness {

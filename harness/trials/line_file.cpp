@@ -1,13 +1,11 @@
 #include "harness/trials/line_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "harness/os/file_content.hpp"
 #include "reports/json/journal_lines.hpp"
@@ -16,13 +14,13 @@ namespace taskbench::harness {
 
 using reports::json::fail_journal;
 
-std::string journal_text(const std::filesystem::path& path) {
+std::string journal_text(const fs::path& path) {
   FileContent content = read_regular_file(path);
   if (!content.ok()) fail_journal(path, content.error);
   return std::move(content.bytes);
 }
 
-LineFile LineFile::create(const std::filesystem::path& path, const std::string& first) {
+LineFile LineFile::create(const fs::path& path, const std::string& first) {
   if (path.empty()) return LineFile({}, Descriptor());
   Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (!created.is_open()) {
@@ -40,7 +38,7 @@ LineFile LineFile::create(const std::filesystem::path& path, const std::string& 
   return file;
 }
 
-LineFile LineFile::resume(const std::filesystem::path& path) {
+LineFile LineFile::resume(const fs::path& path) {
   const std::string content = journal_text(path);
   Descriptor opened(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
   if (!opened.is_open()) {
@@ -55,7 +53,7 @@ LineFile LineFile::resume(const std::filesystem::path& path) {
   return file;
 }
 
-LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
+LineFile::LineFile(fs::path path, Descriptor descriptor)
     : path_(std::move(path)), descriptor_(std::move(descriptor)) {
   if (descriptor_.is_open() && ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     fail_journal(path_, "another taskbench is writing to it");

@@ -1,6 +1,5 @@
 #include "harness/trials/measured_process.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -12,10 +11,6 @@
 
 namespace taskbench::harness {
 namespace {
-
-bool is_meant(const std::string& given, const std::string& benchmark) {
-  return benchmark == given || benchmark.starts_with(given + '/');
-}
 
 /// Whether every bracket of a name is closed. "Fx<int" is only part of a name.
 bool is_closed(std::string_view name) {
@@ -50,18 +45,16 @@ constexpr int kMostAgain = 2;
 
 /// More of a process's time in the run queue than this share says that its CPU was not its own.
 constexpr double kBusy = 0.02;
-/// Of the waiting in the repetitions of a process that queued, what counts is this quantile: what a
+/// The quantile that counts of the waiting in the repetitions of a process that queued: what a
 /// benchmark sleeps by its own will is in every repetition, waiting for a CPU is not.
 constexpr double kOwnWaiting = 0.25;
 
 /// The wall time per iteration, without what a process of one thread waited for a CPU.
 double wanted_ns(const model::Case& benchmark) {
-  std::vector<double> cpu;
-  std::vector<double> waiting;
-  for (const auto& repetition : benchmark.repetitions) {
-    cpu.push_back(repetition.cpu_ns);
-    waiting.push_back(std::max(0.0, repetition.real_ns - repetition.cpu_ns));
-  }
+  const auto cpu = each_of(benchmark.repetitions, &model::Repetition::cpu_ns);
+  const auto waiting = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
+    return std::max(0.0, repetition.real_ns - repetition.cpu_ns);
+  });
   return stats::median(cpu) + stats::quantile(waiting, kOwnWaiting);
 }
 
@@ -69,9 +62,7 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
   const auto& cases = process.result.cases;
   const auto found = std::ranges::find(cases, name, &model::Case::name);
   std::vector<double> times;
-  if (found != cases.end()) {
-    for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
-  }
+  if (found != cases.end()) times = each_of(found->repetitions, &model::Repetition::real_ns);
   double time = times.empty() ? 0 : stats::median(times);
   if (time > 0 && !has_part(name, "manual_time") &&
       process.result.queued_s.value_or(0) > kBusy * process.took_s) {
@@ -90,11 +81,10 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
 bool is_cut_short(const model::Case& benchmark, double min_time_s) {
   const bool has_own_count = benchmark.name.find("/iterations:") != std::string::npos;
   if (has_own_count || has_part(benchmark.name, "manual_time")) return false;
-  std::vector<double> lengths_ns;
-  for (const auto& repetition : benchmark.repetitions) {
-    lengths_ns.push_back(static_cast<double>(repetition.iterations) *
-                         std::max(repetition.real_ns, repetition.cpu_ns));
-  }
+  const auto lengths_ns = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
+    return static_cast<double>(repetition.iterations) *
+           std::max(repetition.real_ns, repetition.cpu_ns);
+  });
   return !lengths_ns.empty() && stats::median(lengths_ns) < kCutShort * 1e9 * min_time_s;
 }
 
@@ -214,7 +204,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
   request.padding_bytes = drawn.padding_bytes;
   MeasuredProcess process;
   const auto before = read_machine("/", false);
-  const auto start = Bench::Clock::now();
+  const auto start = Clock::now();
   try {
     process.result = measure_once(program, request, bench);
     if (!program.takes_iterations()) lengthen(program, request, bench, process.result);
@@ -235,19 +225,20 @@ Strings benchmark_names(const Strings& given, const Strings& known) {
   for (std::string_view list : given) {
     while (!list.empty()) {
       std::string name = take_name(list, known);
-      if (std::ranges::find(names, name) != names.end()) {
-        refuse("--workload: '{}' is given twice", shortened(name));
-      }
+      if (contains(names, name)) refuse("--workload: '{}' is given twice", shortened(name));
       names.push_back(std::move(name));
     }
   }
   return names;
 }
 
+bool is_meant(const std::string& given, const std::string& benchmark) {
+  return benchmark == given || benchmark.starts_with(given + '/');
+}
+
 bool is_chosen(const Strings& given, const std::string& benchmark) {
-  return given.empty() || std::ranges::any_of(given, [&](const std::string& name) {
-           return is_meant(name, benchmark);
-         });
+  const auto is_by = [&](const std::string& name) { return is_meant(name, benchmark); };
+  return given.empty() || std::ranges::any_of(given, is_by);
 }
 
 Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
@@ -265,10 +256,8 @@ Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
       throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }
   }
-  Strings chosen;
-  for (const std::string& each : benchmarks) {
-    if (is_chosen(given, each)) chosen.push_back(each);
-  }
+  Strings chosen = benchmarks;
+  std::erase_if(chosen, [&](const std::string& each) { return !is_chosen(given, each); });
   return chosen;
 }
 

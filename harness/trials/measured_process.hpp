@@ -2,8 +2,6 @@
 // series share.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <map>
 
 #include "harness/bench/order.hpp"
@@ -19,14 +17,10 @@ namespace taskbench::harness {
 inline constexpr double kDefaultProcessTimeout_s = 300;
 
 /// A program that failed in one benchmark, whose name is known.
-class BenchmarkError : public ProgramError {
- public:
-  BenchmarkError(const std::string& what, std::string benchmark)
-      : ProgramError(what), benchmark_(std::move(benchmark)) {}
-  [[nodiscard]] const std::string& benchmark() const { return benchmark_; }
-
- private:
-  std::string benchmark_;
+struct BenchmarkError : ProgramError {
+  BenchmarkError(const std::string& what, std::string failing)
+      : ProgramError(what), benchmark(std::move(failing)) {}
+  std::string benchmark;
 };
 
 /// Whether Google Benchmark says so in a benchmark's name: "manual_time", "process_time".
@@ -38,8 +32,6 @@ class BenchmarkError : public ProgramError {
 
 /// What ends processes early, how long each may take, and where they leave their results.
 struct Bench {
-  using Clock = std::chrono::steady_clock;
-
   std::stop_token stop;
   double timeout_s = 60;
   std::optional<Clock::time_point> deadline{};  ///< ends whatever runs then
@@ -49,10 +41,6 @@ struct Bench {
     return stop.stop_requested() || (deadline && Clock::now() >= *deadline);
   }
 };
-
-[[nodiscard]] inline double seconds_since(Bench::Clock::time_point start) {
-  return std::chrono::duration<double>(Bench::Clock::now() - start).count();
-}
 
 /// The request that a trial or a series makes of each of its processes.
 template <class Setup>
@@ -109,8 +97,11 @@ struct MeasuredProcess {
 /// Throws UsageError for a name that is given twice.
 [[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
-/// Whether one of the names given by --workload means this benchmark: "ping_pong" means every
-/// "ping_pong/work_stealing/workers:2", too. Without names, all are meant.
+/// Whether a name given by --workload means this benchmark: "ping_pong" means every
+/// "ping_pong/work_stealing/workers:2", too.
+[[nodiscard]] bool is_meant(const std::string& given, const std::string& benchmark);
+
+/// Whether one of the names given by --workload means this benchmark. Without names, all are meant.
 [[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);
 
 /// The benchmarks that `given` means. Throws UsageError for a name that means none of them.

@@ -1,24 +1,11 @@
-// What every file of harness/trials needs: the words of the language, the parts that trials are
-// made of, and the exception for what cannot be done as asked.
+// What every file of harness/trials needs: the parts that trials are made of, and the exception for
+// what cannot be done as asked.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "harness/os/names.hpp"
 
 namespace taskbench::reports {
 namespace json {}
-namespace model {}
 namespace perf {}
 namespace stats {}
 namespace verdict {}
@@ -26,19 +13,14 @@ namespace verdict {}
 
 namespace taskbench::harness {
 
-namespace fs = std::filesystem;
 namespace json = reports::json;
-namespace model = reports::model;
 namespace perf = reports::perf;
 namespace stats = reports::stats;
 namespace verdict = reports::verdict;
 
-using Strings = std::vector<std::string>;
-
 /// What the user asked for cannot be done. what() is a sentence that names the option or argument
 /// and says what to do. Thrown before anything is measured.
-class UsageError : public std::runtime_error {
- public:
+struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -46,11 +28,6 @@ class UsageError : public std::runtime_error {
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
   throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));
-}
-
-/// "a, b, c"
-[[nodiscard]] std::string joined(const auto& texts, std::string_view separator = ", ") {
-  return fmt::format("{}", fmt::join(texts, separator));
 }
 
 /// Who hears what happens while something is measured. Called on the thread that measures.

@@ -1,6 +1,5 @@
 #include "harness/trials/near_miss.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace taskbench::harness {

@@ -1,16 +1,13 @@
 #include "harness/trials/paired_trial.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <utility>
 
 #include "harness/bench/order.hpp"
 #include "harness/os/file_content.hpp"
 #include "harness/trials/attendance.hpp"
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
 
@@ -19,24 +16,19 @@ namespace {
 
 using model::Side;
 
-/// Calls `call` with a side's program, and turns a failure into one that names the side.
+/// Calls `call`, and turns a failure of a side's program into one that names the side.
 template <class Call>
-auto of_side(const TrialPrograms& programs, Side side, const Call& call) {
+auto of_side(Side side, const Call& call) {
   try {
-    return call(of(programs, side));
+    return call();
   } catch (const ProgramError& error) {
     const auto* in = dynamic_cast<const BenchmarkError*>(&error);
-    throw SideError(error.what(), side, in != nullptr ? in->benchmark() : std::string());
+    throw SideError(error.what(), side, in != nullptr ? in->benchmark : std::string());
   }
 }
 
-template <class Range, class... Projection>
-bool has_name(const Range& range, const std::string& name, Projection... projection) {
-  return std::ranges::find(range, name, projection...) != range.end();
-}
-
 bool has_case(const model::Run& run, const std::string& name) {
-  return has_name(run.cases, name, &model::Case::name);
+  return contains(run.cases, name, &model::Case::name);
 }
 
 /// Google Benchmark says in a benchmark's name when MeasureProcessCPUTime() was called.
@@ -56,7 +48,7 @@ struct Exploration {
   std::vector<model::LeftOut> left_out;  ///< in neither result, too
 
   void leave_out(const std::string& name, std::string reason) {
-    if (!has_name(left_out, name, &model::LeftOut::name)) {
+    if (!contains(left_out, name, &model::LeftOut::name)) {
       left_out.push_back({name, std::move(reason)});
     }
   }
@@ -64,13 +56,11 @@ struct Exploration {
   /// Whether each of `chosen` means a benchmark of either side.
   [[nodiscard]] bool has_all(const Strings& chosen) const {
     return std::ranges::all_of(chosen, [&](const std::string& name) {
-      const auto is_meant = [&](const std::string& benchmark) {
-        return is_chosen({name}, benchmark);
-      };
-      return std::ranges::any_of(base.cases, is_meant, &model::Case::name) ||
-             std::ranges::any_of(head.cases, is_meant, &model::Case::name) ||
-             std::ranges::any_of(failing, is_meant) ||
-             std::ranges::any_of(left_out, is_meant, &model::LeftOut::name);
+      const auto meant = [&](const std::string& each) { return is_meant(name, each); };
+      return std::ranges::any_of(base.cases, meant, &model::Case::name) ||
+             std::ranges::any_of(head.cases, meant, &model::Case::name) ||
+             std::ranges::any_of(failing, meant) ||
+             std::ranges::any_of(left_out, meant, &model::LeftOut::name);
     });
   }
 };
@@ -92,13 +82,11 @@ void note_missing(const TrialPrograms& programs, const Strings& chosen, Explorat
 Exploration run_both(const TrialPrograms& programs, SampleRequest request, const Bench& bench) {
   Exploration both;
   for (const Side side : kBothSides) {
-    of(both, side) = of_side(programs, side, [&](const Program& program) {
-      request.repetitions = trial_repetitions(program);
-      const auto start = Bench::Clock::now();
-      model::Run result = run_once(program, request, bench);
-      (side == Side::base ? both.base_s : both.head_s) = seconds_since(start);
-      return result;
-    });
+    const Program& program = of(programs, side);
+    request.repetitions = trial_repetitions(program);
+    const auto start = Clock::now();
+    of(both, side) = of_side(side, [&] { return run_once(program, request, bench); });
+    (side == Side::base ? both.base_s : both.head_s) = seconds_since(start);
   }
   note_missing(programs, request.families, both);
   for (const Side side : kBothSides) {
@@ -113,10 +101,10 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   for (const Side side : kBothSides) {
     model::Run& result = of(both, side);
     std::erase_if(result.cases, [&](const model::Case& benchmark) {
-      return has_name(both.failing, benchmark.name) ||
-             has_name(both.left_out, benchmark.name, &model::LeftOut::name);
+      return contains(both.failing, benchmark.name) ||
+             contains(both.left_out, benchmark.name, &model::LeftOut::name);
     });
-    of_side(programs, side, [&](const Program& program) { require_sound(program, result); });
+    of_side(side, [&] { require_sound(of(programs, side), result); });
   }
   return both;
 }
@@ -160,10 +148,9 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   take_sampling(sampling_for(cost, left_s(), usual), setup);
   setup.process_s = cost.seconds(setup);
   if (has_plenty(cost, left_s(), setup)) return;
-  const auto start = Bench::Clock::now();
-  (void)of_side(programs, Side::base, [&](const Program& program) {
-    return run_once(program, request_of(setup, bench.timeout_s), bench);
-  });
+  const auto start = Clock::now();
+  (void)of_side(Side::base,
+                [&] { return run_once(programs.base, request_of(setup, bench.timeout_s), bench); });
   const double took_s = seconds_since(start);
   setup.explored_s += took_s;
   cost.start_s = std::max(0.0, cost.start_s + took_s - cost.seconds(setup));
@@ -232,36 +219,31 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const Nex
   return std::nullopt;
 }
 
-Strings names_of(const std::map<std::string, double>& times) {
-  Strings names;
-  for (const auto& [name, time] : times) names.push_back(name);
-  return names;
-}
-
 /// Makes the request one for these benchmarks.
 void ask_for(const Strings& benchmarks, const model::PairedTrial& trial, SampleRequest& request) {
   request.benchmarks = benchmarks;
   request.iterations.clear();
   for (const auto& [name, count] : trial.setup.iterations) {
-    if (has_name(benchmarks, name)) request.iterations.emplace(name, count);
+    if (contains(benchmarks, name)) request.iterations.emplace(name, count);
   }
 }
 
-/// A side's program in the layout that a block takes.
-Program turn_of(const TrialPrograms& programs, Side side, const model::PairedSetup& setup,
-                int block) {
-  const Strings& layouts = of(setup, side).layouts;
-  const Program& program = of(programs, side);
-  if (layouts.empty()) return program;
-  const int planned = model::planned_block(setup, block);
-  return program.in(layouts[layout_of_block(setup.seed, planned, layouts.size())]);
+/// The programs of both sides in all of their layouts, which take turns in the blocks.
+struct Turns {
+  std::vector<Program> base;
+  std::vector<Program> head;
+};
+
+std::vector<Program> turns_of(const Program& program, const Strings& layouts) {
+  if (layouts.empty()) return {program};
+  return each_of(layouts, [&](const std::string& layout) { return program.in(layout); });
 }
 
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
              model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting) {
-  const auto start = Bench::Clock::now();
+  const auto start = Clock::now();
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
   const bool shares_iterations =
@@ -320,12 +302,10 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
   // are.
   Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
-    const auto is_meant = [&](const std::string& benchmark) {
-      return is_chosen({name}, benchmark);
-    };
-    return std::ranges::none_of(setup.benchmarks, is_meant) &&
-           (std::ranges::any_of(setup.left_out, is_meant, &model::LeftOut::name) ||
-            std::ranges::any_of(setup.failing_in_base, is_meant));
+    const auto meant = [&](const std::string& each) { return is_meant(name, each); };
+    return std::ranges::none_of(setup.benchmarks, meant) &&
+           (std::ranges::any_of(setup.left_out, meant, &model::LeftOut::name) ||
+            std::ranges::any_of(setup.failing_in_base, meant));
   });
   if (judged.empty() && !chosen.empty()) {
     throw ProgramError("nothing that --workload names can be compared: all of it is left out");
@@ -345,7 +325,7 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
 std::string failing_benchmark(const TrialPrograms& programs, Side side,
                               const model::PairedSetup& setup, const Bench& bench) {
   constexpr double kPatience_s = 60;
-  const auto start = Bench::Clock::now();
+  const auto start = Clock::now();
   SampleRequest request = request_of(setup, std::min(bench.timeout_s, kPatience_s));
   request.repetitions = 1;
   request.iterations.clear();  // they name benchmarks that are not asked for here
@@ -361,7 +341,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
   if (names.empty()) {  // it failed before they were known: those of the other side are the same
     const auto result = run(side == Side::base ? Side::head : Side::base);
     if (!result) return {};
-    for (const auto& benchmark : result->cases) names.push_back(benchmark.name);
+    names = each_of(result->cases, &model::Case::name);
   }
   Strings failing;
   for (const std::string& name : names) {
@@ -375,16 +355,26 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
 }
 
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
-               bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
-               LineFile& journal, model::PairedTrial& trial) {
+               bool ends_when_decided, const std::function<void()>& progress, LineFile& journal,
+               model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
-  if (!trial.samples.empty()) ask_for(names_of(trial.samples.back().real_ns), trial, request);
-  auto begun = Bench::Clock::now();
+  if (!trial.samples.empty()) {
+    const auto name_of_time = [](const auto& time) { return time.first; };
+    ask_for(each_of(trial.samples.back().real_ns, name_of_time), trial, request);
+  }
+  const Turns turns{turns_of(programs.base, trial.setup.base.layouts),
+                    turns_of(programs.head, trial.setup.head.layouts)};
+  auto begun = Clock::now();
   while (!trial.end && !bench.is_over()) {
     const auto done = static_cast<int>(trial.samples.size());
     model::ProcessSample sample;
     sample.block = done / model::kBlockSize;
     sample.position = done % model::kBlockSize;
+    const int planned = model::planned_block(trial.setup, sample.block);
+    const auto turn_of = [&](Side side) -> const Program& {
+      const std::vector<Program>& all = of(turns, side);
+      return all[layout_of_block(trial.setup.seed, planned, all.size())];
+    };
     if (sample.position == 0) {
       const NextBlock next = ends_when_decided ? next_block(trial, budget_s) : whole_block(trial);
       trial.end = end_of(trial, next, budget_s, ends_when_decided);
@@ -392,19 +382,15 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
       ask_for(next.benchmarks, trial, request);
       // Where an executable lies in memory can change its times by some per cent, until it is read
       // from the disk again.
-      for (const Side side : kBothSides)
-        place_anew(turn_of(programs, side, trial.setup, sample.block).executable());
+      for (const Side side : kBothSides) place_anew(turn_of(side).executable());
     }
-    const auto drawn =
-        block_plan(trial.setup.seed, model::planned_block(trial.setup, sample.block));
+    const auto drawn = block_plan(trial.setup.seed, planned);
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
-    progress({.blocks = sample.block, .spent_s = verdict::spent_s(trial)});
-    const auto measured = of_side(programs, sample.side, [&](const Program&) {
-      return measure_next(turn_of(programs, sample.side, trial.setup, sample.block), request, drawn,
-                          bench);
-    });
+    progress();
+    const auto measured = of_side(
+        sample.side, [&] { return measure_next(turn_of(sample.side), request, drawn, bench); });
     if (!measured) return;
-    sample.took_s = seconds_since(std::exchange(begun, Bench::Clock::now()));
+    sample.took_s = seconds_since(std::exchange(begun, Clock::now()));
     sample.machine = measured->machine;
     sample.real_ns = measured->real_ns;
     for (const auto& benchmark : measured->result.cases) {

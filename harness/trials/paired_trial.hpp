@@ -2,8 +2,6 @@
 // has its verdict or the budget is spent.
 #pragma once
 
-#include <functional>
-
 #include "harness/trials/line_file.hpp"
 #include "harness/trials/measured_process.hpp"
 #include "harness/trials/names.hpp"
@@ -34,20 +32,10 @@ struct TrialPrograms {
 
 /// A program that failed while it was measured: which side's, and, if that is known, in which
 /// benchmark.
-class SideError : public BenchmarkError {
- public:
-  SideError(const std::string& what, model::Side side, const std::string& benchmark)
-      : BenchmarkError(what, benchmark), side_(side) {}
-  [[nodiscard]] model::Side side() const { return side_; }
-
- private:
-  model::Side side_;
-};
-
-/// How far a trial is.
-struct TrialProgress {
-  int blocks = 0;      ///< complete ones
-  double spent_s = 0;  ///< of the budget
+struct SideError : BenchmarkError {
+  SideError(const std::string& what, model::Side failing_side, const std::string& failing)
+      : BenchmarkError(what, failing), side(failing_side) {}
+  model::Side side;
 };
 
 /// Runs each program once, without counting it, to learn which benchmarks both have and how many
@@ -68,11 +56,11 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
                                             const model::PairedSetup& setup, const Bench& bench);
 
 /// Continues `trial` until it has an end or is told to stop. It ends when everything is decided, if
-/// `ends_when_decided`, and otherwise with the budget or the number of blocks. Appends each sample
-/// to the journal and to the trial. Throws SideError and json::JournalError; the trial then holds
-/// what was complete.
+/// `ends_when_decided`, and otherwise with the budget or the number of blocks. Calls `progress`
+/// before each process. Appends each sample to the journal and to the trial. Throws SideError and
+/// json::JournalError; the trial then holds what was complete.
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
-               bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
-               LineFile& journal, model::PairedTrial& trial);
+               bool ends_when_decided, const std::function<void()>& progress, LineFile& journal,
+               model::PairedTrial& trial);
 
 }  // namespace taskbench::harness

@@ -4,7 +4,6 @@
 // the hardware do not, and what is permitted depends on more than one setting.
 #pragma once
 
-#include <functional>
 #include <map>
 
 #include "harness/trials/counter_events.hpp"
@@ -15,8 +14,7 @@
 namespace taskbench::harness {
 
 /// perf cannot be used; what() says why, in a sentence.
-class PerfError : public std::runtime_error {
- public:
+struct PerfError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -80,8 +78,7 @@ class Perf {
 };
 
 /// The workload itself failed under perf, and why.
-class WorkloadError : public std::runtime_error {
- public:
+struct WorkloadError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

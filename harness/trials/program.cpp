@@ -1,17 +1,9 @@
 #include "harness/trials/program.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <utility>
 
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
@@ -31,7 +23,7 @@ constexpr const char* kListing = "--benchmark_list_tests=true";
 // What taskbench answers when it is asked for its version and for a list at once.
 constexpr std::string_view kRefusal = "taskbench: error: ";
 
-std::string escaped(std::string_view name) {
+std::string escaped(const std::string& name) {
   constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
   std::string result;
   for (const char each : name) {
@@ -44,10 +36,7 @@ std::string escaped(std::string_view name) {
 /// An expression that matches only the requested names; empty for all.
 std::string filter_for(const SampleRequest& request) {
   const bool exactly = !request.benchmarks.empty();
-  std::vector<std::string> alternatives;
-  for (const std::string& name : exactly ? request.benchmarks : request.families) {
-    alternatives.push_back(escaped(name));
-  }
+  const Strings alternatives = each_of(exactly ? request.benchmarks : request.families, escaped);
   if (alternatives.empty()) return {};
   return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
 }
@@ -57,35 +46,32 @@ std::string why_not_started(const std::string& name, const ProcessOutcome& outco
   std::error_code failed;
   if (name.find('/') == std::string::npos) {
     if (outcome.code != ENOENT) return outcome.text();
-    const bool is_here = std::filesystem::exists(name, failed);
+    const bool is_here = fs::exists(name, failed);
     return is_here ? fmt::format("is not in PATH; write './{}' for the one in this folder", name)
                    : "is not a program in PATH; give the path of its file";
   }
-  if (std::filesystem::is_directory(name, failed)) return "is a directory; name the program in it";
+  if (fs::is_directory(name, failed)) return "is a directory; name the program in it";
   return outcome.text();
 }
 
-/// Makes a path absolute, so that it means the same in another folder. A name that is looked up in
-/// PATH stays as it is.
-std::vector<std::string> from_here(std::vector<std::string> command,
-                                   const std::filesystem::path& folder) {
-  std::string& name = command.front();
-  if (!folder.empty() && name.find('/') != std::string::npos) {
-    name = std::filesystem::absolute(name).string();
-  }
-  return command;
+/// Runs a command in a folder. The path of its program is one from here; a name that is looked up
+/// in PATH stays as it is.
+ProcessOutcome run_in(const fs::path& folder, ProcessRequest request, const std::stop_token& stop) {
+  std::string& name = request.command.front();
+  if (!folder.empty() && name.find('/') != std::string::npos) name = fs::absolute(name).string();
+  request.folder = folder.string();
+  return run_process(request, stop);
 }
 
-std::vector<std::string> with(std::vector<std::string> words,
-                              std::initializer_list<std::string> more) {
+Strings with(Strings words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
   return words;
 }
 
 /// The libraries that the loader loads with an executable, if ldd can say.
-std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
+std::set<fs::path> libraries_of(const fs::path& executable) {
   const std::stop_token never;
-  std::set<std::filesystem::path> result;
+  std::set<fs::path> result;
   for (const std::string& word : words_of_ldd(executable, {}, never)) {
     if (word.starts_with('/')) result.emplace(word);
   }
@@ -94,13 +80,13 @@ std::set<std::filesystem::path> libraries_of(const std::filesystem::path& execut
 
 /// Shared objects in the executable's folder or below, which it may load, too. Empty if there are
 /// so many files that the folder is not its own.
-std::set<std::filesystem::path> plug_ins_beside(const std::filesystem::path& executable) {
+std::set<fs::path> plug_ins_beside(const fs::path& executable) {
   constexpr int kMostFiles = 2000;
-  std::set<std::filesystem::path> result;
+  std::set<fs::path> result;
   std::error_code failed;
   int files = 0;
-  auto each = std::filesystem::recursive_directory_iterator(executable.parent_path(), failed);
-  for (; !failed && each != std::filesystem::end(each); each.increment(failed)) {
+  auto each = fs::recursive_directory_iterator(executable.parent_path(), failed);
+  for (; !failed && each != fs::end(each); each.increment(failed)) {
     if (++files > kMostFiles) return {};
     const std::string name = each->path().filename().string();
     const bool is_library = name.ends_with(".so") || name.find(".so.") != std::string::npos;
@@ -111,8 +97,8 @@ std::set<std::filesystem::path> plug_ins_beside(const std::filesystem::path& exe
 
 }  // namespace
 
-std::vector<std::string> split_command(std::string_view text) {
-  std::vector<std::string> words;
+Strings split_command(std::string_view text) {
+  Strings words;
   std::optional<std::string> word;
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -139,21 +125,17 @@ std::vector<std::string> split_command(std::string_view text) {
   return words;
 }
 
-Program Program::find_out(std::vector<std::string> command, const std::stop_token& stop,
-                          const Asking& asking) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto ask = [&](std::vector<std::string> words, double timeout_s) {
-    return run_process({.command = from_here(std::move(words), asking.folder),
-                        .environment = {},
-                        .timeout_s = std::min(timeout_s, asking.timeout_s),
-                        .waiting =
-                            [&](double) {
-                              const std::chrono::duration<double> so_far =
-                                  std::chrono::steady_clock::now() - start;
-                              if (asking.waiting) asking.waiting(so_far.count());
-                            },
-                        .folder = asking.folder.string()},
-                       stop);
+Program Program::find_out(Strings command, const std::stop_token& stop, const Asking& asking) {
+  const auto start = Clock::now();
+  const auto waiting = [&](double) {
+    if (asking.waiting) asking.waiting(seconds_since(start));
+  };
+  const auto ask = [&](Strings words, double timeout_s) {
+    return run_in(asking.folder,
+                  {.command = std::move(words),
+                   .timeout_s = std::min(timeout_s, asking.timeout_s),
+                   .waiting = waiting},
+                  stop);
   };
   // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know lists
   // its names, and does not run them all.
@@ -171,7 +153,7 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
     return {
         Kind::google_benchmark, std::move(command), asking.folder, {names.begin(), names.end()}};
   }
-  const std::string text = fmt::format("{}", fmt::join(command, " "));
+  const std::string text = joined(command, " ");
   const std::string why = why_no_benchmark(command);
   if (list.ok()) throw NotMeasurable(fmt::format("'{}' lists no benchmarks; {}", text, why));
   const std::string asked = fmt::format("{} for what it measures", kListing);
@@ -188,7 +170,7 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
       true);
 }
 
-Program Program::in(const std::filesystem::path& executable) const {
+Program Program::in(const fs::path& executable) const {
   Program other = *this;
   other.command_.front() = executable.string();
   return other;
@@ -196,42 +178,35 @@ Program Program::in(const std::filesystem::path& executable) const {
 
 bool Program::lists_by_filter(const std::stop_token& stop) const {
   if (kind_ == Kind::taskbench) return true;
-  const ProcessOutcome none = run_process(
-      {.command = from_here(with(command_, {kListing, "--benchmark_filter=^$"}), folder_),
-       .environment = {},
-       .timeout_s = kListTimeout_s,
-       .folder = folder_.string()},
+  const ProcessOutcome none = run_in(
+      folder_,
+      {.command = with(command_, {kListing, "--benchmark_filter=^$"}), .timeout_s = kListTimeout_s},
       stop);
   const std::vector<std::string_view> names = lines_of(none.output);
-  const auto is_listed = [&](std::string_view name) {
-    return std::ranges::find(listed_, name) != listed_.end();
-  };
+  const auto is_listed = [&](std::string_view name) { return contains(listed_, name); };
   return none.end == ProcessOutcome::End::exited && names.size() < listed_.size() &&
          std::ranges::all_of(names, is_listed);  // what a main of its own prints besides
 }
 
-std::filesystem::path called_path(const std::vector<std::string>& command) {
-  const auto found = [](const std::filesystem::path& path) {
+fs::path called_path(const Strings& command) {
+  const auto found = [](const fs::path& path) {
     std::error_code failed;
-    const auto folder =
-        std::filesystem::canonical(path.has_parent_path() ? path.parent_path() : ".", failed);
-    return failed ? std::filesystem::path() : folder / path.filename();
+    const auto folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", failed);
+    return failed ? fs::path() : folder / path.filename();
   };
   const std::string& name = command.front();
   if (name.find('/') != std::string::npos) return found(name);
-  const char* path = std::getenv("PATH");
-  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
-    const auto end = rest.find(':');
-    const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
-    if (::access(candidate.c_str(), X_OK) == 0) return found(candidate);
-    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+  const std::string path = environment_value("PATH");
+  for (const std::string_view folder : parts_of(path, ':')) {
+    const auto candidate = fs::path(folder) / name;
+    if (!path.empty() && ::access(candidate.c_str(), X_OK) == 0) return found(candidate);
   }
   return {};
 }
 
-std::filesystem::path executable_of(const std::vector<std::string>& command) {
+fs::path executable_of(const Strings& command) {
   std::error_code failed;
-  return std::filesystem::canonical(called_path(command), failed);
+  return fs::canonical(called_path(command), failed);
 }
 
 std::string shell_word(const std::string& word) {
@@ -242,19 +217,15 @@ std::string shell_word(const std::string& word) {
   return result + "'";
 }
 
-std::string command_of(const std::vector<std::string>& words) {
-  std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
-  return command;
-}
+std::string command_of(const Strings& words) { return joined(each_of(words, shell_word), " "); }
 
 std::string digest_of(std::string_view bytes) {
-  return fmt::format("{:016x}", reports::model::fingerprint(bytes));
+  return fmt::format("{:016x}", model::fingerprint(bytes));
 }
 
-std::string why_no_benchmark(const std::vector<std::string>& command) {
-  const std::string begins = content_of(executable_of(command), 2).value_or("");
-  if (begins.starts_with("#!")) {
+std::string why_no_benchmark(const Strings& command) {
+  const std::string line = first_line(executable_of(command));
+  if (line.starts_with("#!")) {
     return "it is a script, which has to hand its arguments on to a benchmark: exec "
            "path/to/benchmark \"$@\"";
   }
@@ -262,9 +233,8 @@ std::string why_no_benchmark(const std::vector<std::string>& command) {
          "BENCHMARK_MAIN()), or a script that hands its arguments on to one of them";
 }
 
-std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
-                                      const std::filesystem::path& folder,
-                                      const std::stop_token& stop) {
+Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
+                     const std::stop_token& stop) {
   const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
                                               .environment = {"LC_ALL=C"},
                                               .timeout_s = kLddTimeout_s,
@@ -283,23 +253,19 @@ std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
   return {words.begin(), words.end()};
 }
 
-std::string digest_of_program(const std::vector<std::string>& command) {
-  const std::filesystem::path executable = executable_of(command);
-  const auto content = content_of(executable, kWholeFile);
+std::string digest_of_program(const Strings& command) {
+  const fs::path executable = executable_of(command);
+  const auto content = content_of(executable);
   if (!content) return {};
-  constexpr std::string_view kElf =
-      "\x7f"
-      "ELF";
   std::string digest = digest_of(*content);
   if (!content->starts_with(kElf)) return digest;
-  std::set<std::filesystem::path> loaded = plug_ins_beside(executable);
+  std::set<fs::path> loaded = plug_ins_beside(executable);
   loaded.merge(libraries_of(executable));
-  for (const auto& file : loaded) digest += digest_of(content_of(file, kWholeFile).value_or(""));
+  for (const auto& file : loaded) digest += digest_of(content_of(file).value_or(""));
   return loaded.empty() ? digest : digest_of(digest);
 }
 
-std::vector<std::string> Program::arguments(const SampleRequest& request,
-                                            const std::filesystem::path& json) const {
+Strings Program::arguments(const SampleRequest& request, const fs::path& json) const {
   const std::string filter = filter_for(request);
   if (kind_ == Kind::google_benchmark) {
     auto words =
@@ -312,7 +278,7 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
     if (!filter.empty()) words.push_back(fmt::format("--benchmark_filter={}", filter));
     return words;
   }
-  std::vector<std::string> words{command_.front(), "run"};
+  Strings words{command_.front(), "run"};
   words.insert(words.end(), command_.begin() + 1, command_.end());
   words =
       with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
@@ -325,18 +291,17 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
   return words;
 }
 
-std::optional<double> Program::measure(const SampleRequest& request,
-                                       const std::filesystem::path& json,
+std::optional<double> Program::measure(const SampleRequest& request, const fs::path& json,
                                        const std::stop_token& stop) const {
   const ProcessOutcome outcome =
-      run_process({.command = from_here(arguments(request, json), folder_),
-                   .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
-                   .timeout_s = request.timeout_s,
-                   .waiting = request.waiting,
-                   .folder = folder_.string()},
-                  stop);
+      run_in(folder_,
+             {.command = arguments(request, json),
+              .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
+              .timeout_s = request.timeout_s,
+              .waiting = request.waiting},
+             stop);
   if (!outcome.ok()) {
-    throw ProgramError(fmt::format("'{}' {}", fmt::join(command_, " "), outcome.text()));
+    throw ProgramError(fmt::format("'{}' {}", joined(command_, " "), outcome.text()));
   }
   return outcome.queued_s;
 }

@@ -2,82 +2,66 @@
 // Benchmark.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
+#include "harness/trials/names.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::harness {
 
 /// A failure of a program, in a sentence that names it.
-class ProgramError : public std::runtime_error {
- public:
+struct ProgramError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// A program that cannot be measured: it cannot be started, measures nothing, or ends with a status
 /// other than 0 when asked what it measures.
-class NotMeasurable : public ProgramError {
- public:
-  explicit NotMeasurable(const std::string& what, bool has_failed = false)
-      : ProgramError(what), has_failed_(has_failed) {}
-  /// Whether it ended with such a status: it may be no benchmark, or one that cannot start here.
-  [[nodiscard]] bool has_failed() const { return has_failed_; }
-
- private:
-  bool has_failed_;
+struct NotMeasurable : ProgramError {
+  explicit NotMeasurable(const std::string& what, bool ended_so = false)
+      : ProgramError(what), has_failed(ended_so) {}
+  bool has_failed;  ///< it ended with such a status: it may be no benchmark, or cannot start here
 };
 
 /// Splits words as a shell would: blanks separate, '…' and "…" keep together, a backslash takes the
 /// next character as it is. Nothing is expanded. Throws std::invalid_argument for a quote that is
 /// not closed and for no words at all.
-[[nodiscard]] std::vector<std::string> split_command(std::string_view text);
+[[nodiscard]] Strings split_command(std::string_view text);
 
 /// `word`, quoted so that a shell takes it for one word.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
 /// A command that split_command() splits into these words, as would a shell.
-[[nodiscard]] std::string command_of(const std::vector<std::string>& words);
+[[nodiscard]] std::string command_of(const Strings& words);
+
+/// The beginning of an executable that is no script.
+inline constexpr std::string_view kElf = "\177ELF";
 
 /// Sixteen hexadecimal digits that differ if the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
 /// The path by which `command` calls its program: absolute, its folder without links. Empty if it
 /// cannot be found.
-[[nodiscard]] std::filesystem::path called_path(const std::vector<std::string>& command);
+[[nodiscard]] fs::path called_path(const Strings& command);
 
 /// The file that `command` executes, with links followed. Empty if it cannot be found.
-[[nodiscard]] std::filesystem::path executable_of(const std::vector<std::string>& command);
+[[nodiscard]] fs::path executable_of(const Strings& command);
 
 /// The words that ldd prints for an executable that is run in `folder`: names and paths of the
 /// libraries that are loaded with it, and addresses in parentheses. Empty if ldd fails, as it does
 /// for a static binary. An empty folder is the current one.
-[[nodiscard]] std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
-                                                    const std::filesystem::path& folder,
-                                                    const std::stop_token& stop);
+[[nodiscard]] Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
+                                   const std::stop_token& stop);
 
 /// What a command's program is, and what would work instead, if it cannot be measured: a script
 /// that may keep its arguments to itself, or a program that is no benchmark.
-[[nodiscard]] std::string why_no_benchmark(const std::vector<std::string>& command);
+[[nodiscard]] std::string why_no_benchmark(const Strings& command);
 
 /// A digest of a program and of the shared objects that it loads or that are in its folder, to
 /// notice a rebuild; empty if the program cannot be read.
-[[nodiscard]] std::string digest_of_program(const std::vector<std::string>& command);
+[[nodiscard]] std::string digest_of_program(const Strings& command);
 
 /// How one process should measure.
-struct SampleRequest : reports::model::Sampling {
-  std::vector<std::string> benchmarks;  ///< names; empty: all
-  std::vector<std::string>
-      families;                   ///< where those are empty: what names begin with up to a slash
+struct SampleRequest : model::Sampling {
+  Strings benchmarks;             ///< names; empty: all
+  Strings families;               ///< where those are empty: what names begin with up to a slash
   std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
   double timeout_s = 60;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
@@ -87,7 +71,7 @@ struct SampleRequest : reports::model::Sampling {
 struct Asking {
   double timeout_s = 60;  ///< of each question, which has a limit of its own
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
-  std::filesystem::path folder{};  ///< where all its processes run; empty: where this one does
+  fs::path folder{};  ///< where all its processes run; empty: where this one does
 };
 
 class Program {
@@ -96,23 +80,25 @@ class Program {
 
   /// Finds out what `command` is by asking it. For taskbench, words after the program's name are
   /// options of `taskbench run`; otherwise they are passed on before ours. Throws ProgramError.
-  static Program find_out(std::vector<std::string> command, const std::stop_token& stop,
-                          const Asking& asking = {});
+  static Program find_out(Strings command, const std::stop_token& stop, const Asking& asking = {});
 
   [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
+  [[nodiscard]] const Strings& command() const { return command_; }
+
+  /// The words after its name that it was given.
+  [[nodiscard]] Strings own_arguments() const { return {command_.begin() + 1, command_.end()}; }
 
   /// The folder that its processes run in; empty for the current one.
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
 
-  [[nodiscard]] std::filesystem::path executable() const { return executable_of(command_); }
+  [[nodiscard]] fs::path executable() const { return executable_of(command_); }
   [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
 
   /// The same program in another layout: what `executable` is, called with the same arguments.
-  [[nodiscard]] Program in(const std::filesystem::path& executable) const;
+  [[nodiscard]] Program in(const fs::path& executable) const;
 
   /// The names of its benchmarks, as it lists them; empty for taskbench, which is not asked.
-  [[nodiscard]] const std::vector<std::string>& listed() const { return listed_; }
+  [[nodiscard]] const Strings& listed() const { return listed_; }
 
   /// Whether it is surely a benchmark: it lists fewer names if asked for those that match an
   /// expression, while another kind of program would answer the same. Asks the program.
@@ -124,25 +110,23 @@ class Program {
   /// Runs one process that writes its results, as Google Benchmark's JSON, to `json`. Throws
   /// ProgramError if it fails in any way or is interrupted; the file may then contain anything.
   /// Returns how long the process waited for a CPU, as ProcessOutcome::queued_s.
-  std::optional<double> measure(const SampleRequest& request, const std::filesystem::path& json,
+  std::optional<double> measure(const SampleRequest& request, const fs::path& json,
                                 const std::stop_token& stop) const;
 
   /// The words that measure() executes.
-  [[nodiscard]] std::vector<std::string> arguments(const SampleRequest& request,
-                                                   const std::filesystem::path& json) const;
+  [[nodiscard]] Strings arguments(const SampleRequest& request, const fs::path& json) const;
 
  private:
-  Program(Kind kind, std::vector<std::string> command, std::filesystem::path folder,
-          std::vector<std::string> listed)
+  Program(Kind kind, Strings command, fs::path folder, Strings listed)
       : kind_(kind),
         command_(std::move(command)),
         folder_(std::move(folder)),
         listed_(std::move(listed)) {}
 
   Kind kind_;
-  std::vector<std::string> command_;
-  std::filesystem::path folder_;
-  std::vector<std::string> listed_;
+  Strings command_;
+  fs::path folder_;
+  Strings listed_;
 };
 
 }  // namespace taskbench::harness

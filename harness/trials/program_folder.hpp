@@ -4,8 +4,8 @@
 //      /base/out/bench       at the same place as in the checkout; its layouts are beside it
 //      /head/out/bench
 //
-// It may be moved. Without base and head, and with the reason in programs.json, if nothing would be
-// measured.
+// The folder may be moved. It is without base and head, and with the reason in programs.json, if
+// nothing would be measured.
 #pragma once
 
 #include "harness/trials/names.hpp"

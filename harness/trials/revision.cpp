@@ -4,17 +4,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 #include "harness/os/atomic_file.hpp"
+#include "harness/os/descriptor.hpp"
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
 #include "harness/trials/program.hpp"
@@ -67,32 +65,20 @@ class BuildLock {
   BuildLock(const fs::path& path, const std::string& name, const std::stop_token& stop,
             const Waiting& waiting)
       : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) {
-      refuse("{}: {}", path.string(), std::strerror(errno));
-    }
-    const auto start = std::chrono::steady_clock::now();
-    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR) {
-        const int error = errno;
-        ::close(descriptor_);
-        refuse("{}: {}", path.string(), std::strerror(error));
-      }
-      if (stop.stop_requested()) {
-        ::close(descriptor_);
-        throw BuildError("interrupted");
-      }
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    const auto fail = [&] { refuse("{}: {}", path.string(), std::strerror(errno)); };
+    if (!descriptor_.is_open()) fail();
+    const auto start = Clock::now();
+    while (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) fail();
+      if (stop.stop_requested()) throw BuildError("interrupted");
       waiting(fmt::format("waiting for another taskbench that builds {}, {}", name,
-                          model::duration_text(waited.count())));
+                          model::duration_text(seconds_since(start))));
       std::this_thread::sleep_for(kLockInterval);
     }
   }
-  BuildLock(const BuildLock&) = delete;
-  BuildLock& operator=(const BuildLock&) = delete;
-  ~BuildLock() { ::close(descriptor_); }
 
  private:
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 Strings last_lines_of(const fs::path& log) {
@@ -123,19 +109,15 @@ Strings last_lines_of(const fs::path& log) {
 /// be linked in any order.
 Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
   if (recipe.build == kDefaultBuild) return {};
-  const auto value_of = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    return std::string(value != nullptr ? value : "");
-  };
   Strings result;
   if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
     for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
-      const std::string given = value_of(variable);
+      const std::string given = environment_value(variable);
       result.push_back(fmt::format("{}={}{}-ffunction-sections -ffile-prefix-map={}=.", variable,
                                    given, given.empty() ? "" : " ", source.string()));
     }
   }
-  if (value_of("SOURCE_DATE_EPOCH").empty()) {
+  if (environment_value("SOURCE_DATE_EPOCH").empty()) {
     result.push_back(fmt::format("SOURCE_DATE_EPOCH={}", kSourceDate_s));
   }
   return result;
@@ -194,13 +176,9 @@ void forget_oldest(const GitRepository& repository, const fs::path& folder) {
 }  // namespace
 
 fs::path default_cache() {
-  const auto folder = [](const char* variable) {
-    const char* text = std::getenv(variable);
-    return text != nullptr ? fs::path(text) : fs::path();
-  };
   // As the XDG specification says, a relative path is ignored.
-  fs::path base = folder("XDG_CACHE_HOME");
-  if (!base.is_absolute()) base = folder("HOME") / ".cache";
+  fs::path base = environment_value("XDG_CACHE_HOME");
+  if (!base.is_absolute()) base = fs::path(environment_value("HOME")) / ".cache";
   if (!base.is_absolute()) {
     throw UsageError("neither XDG_CACHE_HOME nor HOME is set; name a folder by --cache");
   }

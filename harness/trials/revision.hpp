@@ -11,9 +11,6 @@
 // says when. The whole cache may be deleted at any time.
 #pragma once
 
-#include <functional>
-#include <stdexcept>
-
 #include "harness/trials/git.hpp"
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/names.hpp"
@@ -44,16 +41,11 @@ inline constexpr std::size_t kKeptRevisions = 16;
 
 /// A revision that could not be built, or that `is_built` but has no program where it should be.
 /// what() names it, the reason, and the log.
-class BuildError : public std::runtime_error {
- public:
-  explicit BuildError(const std::string& what, Strings last_lines = {}, bool is_built = false)
-      : std::runtime_error(what), last_lines_(std::move(last_lines)), is_built_(is_built) {}
-  [[nodiscard]] const Strings& last_lines() const { return last_lines_; }
-  [[nodiscard]] bool is_built() const { return is_built_; }
-
- private:
-  Strings last_lines_;  ///< of the log
-  bool is_built_;
+struct BuildError : std::runtime_error {
+  explicit BuildError(const std::string& what, Strings of_log = {}, bool built = false)
+      : std::runtime_error(what), last_lines(std::move(of_log)), is_built(built) {}
+  Strings last_lines;  ///< of the log
+  bool is_built;
 };
 
 struct BuiltRevision {

@@ -1,15 +1,13 @@
 #include "harness/trials/sampling_plan.hpp"
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "reports/model/paired.hpp"
 
 namespace taskbench::harness {
 namespace {
 
-using reports::model::Sampling;
+using model::Sampling;
 
 constexpr int kWantedBlocks = 16;
 constexpr int kPlentyBlocks = 64;
@@ -20,7 +18,7 @@ constexpr std::array<std::pair<std::int64_t, double>, 4> kShorter{
     {{5, 0.001}, {5, 0.0005}, {3, 0.0005}, {3, kShortest_s}}};
 
 double blocks_within(double left_s, const ProcessCost& cost, const Sampling& sampling) {
-  return left_s / (reports::model::kBlockSize * cost.seconds(sampling));
+  return left_s / (model::kBlockSize * cost.seconds(sampling));
 }
 
 }  // namespace

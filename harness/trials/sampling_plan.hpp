@@ -1,8 +1,7 @@
 // How long the processes of a trial measure, so that enough of them fit into its budget.
 #pragma once
 
-#include <vector>
-
+#include "harness/trials/names.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::harness {
@@ -16,18 +15,18 @@ struct ProcessCost {
   std::vector<double> iterations_s{};  ///< one iteration, of each benchmark
 
   /// A process that samples like this.
-  [[nodiscard]] double seconds(const reports::model::Sampling& sampling) const;
+  [[nodiscard]] double seconds(const model::Sampling& sampling) const;
 };
 
 /// The repetitions and their time for a trial with so many seconds left, from what it would take by
 /// default. Blocks decide more than the length of a repetition: where 16 blocks do not fit,
 /// repetitions become fewer and shorter. Where starting a process takes longer than measuring does,
 /// and time is plenty, they become longer.
-[[nodiscard]] reports::model::Sampling sampling_for(const ProcessCost& cost, double left_s,
-                                                    reports::model::Sampling usual);
+[[nodiscard]] model::Sampling sampling_for(const ProcessCost& cost, double left_s,
+                                           model::Sampling usual);
 
 /// Whether so many blocks fit that it does not matter what exactly a process takes.
 [[nodiscard]] bool has_plenty(const ProcessCost& cost, double left_s,
-                              const reports::model::Sampling& sampling);
+                              const model::Sampling& sampling);
 
 }  // namespace taskbench::harness

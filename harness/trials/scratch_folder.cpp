@@ -2,8 +2,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "harness/os/left_behind.hpp"

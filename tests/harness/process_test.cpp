@@ -21,10 +21,7 @@ namespace {
 using End = ProcessOutcome::End;
 
 ProcessOutcome shell(const std::string& script, double timeout_s = 30, double grace_s = 0) {
-  return run_process({.command = {"sh", "-c", script},
-                      .environment = {},
-                      .timeout_s = timeout_s,
-                      .grace_s = grace_s},
+  return run_process({.command = {"sh", "-c", script}, .timeout_s = timeout_s, .grace_s = grace_s},
                      {});
 }
 
@@ -54,11 +51,9 @@ TEST(process_test, a_signal_is_told_by_its_name) {
 }
 
 TEST(process_test, what_cannot_be_started_is_told_why) {
-  const ProcessOutcome missing =
-      run_process({.command = {"/no/such/program"}, .environment = {}, .timeout_s = 5}, {});
+  const ProcessOutcome missing = run_process({.command = {"/no/such/program"}, .timeout_s = 5}, {});
   EXPECT_EQ(missing.text(), "cannot be started: No such file or directory");
-  const ProcessOutcome denied =
-      run_process({.command = {"/etc"}, .environment = {}, .timeout_s = 5}, {});
+  const ProcessOutcome denied = run_process({.command = {"/etc"}, .timeout_s = 5}, {});
   EXPECT_EQ(denied.text(), "cannot be started: Permission denied");
 }
 
@@ -75,8 +70,8 @@ TEST(process_test, stop_ends_it) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop.request_stop();
   });
-  const ProcessOutcome outcome = run_process(
-      {.command = {"sleep", "60"}, .environment = {}, .timeout_s = 60}, stop.get_token());
+  const ProcessOutcome outcome =
+      run_process({.command = {"sleep", "60"}, .timeout_s = 60}, stop.get_token());
   stopper.join();
   EXPECT_EQ(outcome.end, End::interrupted);
 }
@@ -91,12 +86,9 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
     const auto look = [&](double) {
       if (std::filesystem::exists(ready)) stop.request_stop();
     };
-    return run_process({.command = {"sh", "-c", script},
-                        .environment = {},
-                        .timeout_s = 60,
-                        .grace_s = grace_s,
-                        .waiting = look},
-                       stop.get_token());
+    return run_process(
+        {.command = {"sh", "-c", script}, .timeout_s = 60, .grace_s = grace_s, .waiting = look},
+        stop.get_token());
   };
   const std::string loop = "; : >" + ready + "; while :; do sleep 0.01; done";
   const std::string careful = "trap 'echo cleaned; exit' TERM" + loop;
@@ -117,7 +109,6 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
 TEST(process_test, who_waits_is_told_the_time) {
   double last_s = -1;
   const ProcessOutcome outcome = run_process({.command = {"sleep", "0.3"},
-                                              .environment = {},
                                               .timeout_s = 30,
                                               .waiting =
                                                   [&](double elapsed_s) {
@@ -144,7 +135,7 @@ TEST(process_test, what_waits_for_a_cpu_is_told_from_what_sleeps) {
   const ProcessOutcome computed = shell(computes);
   ProcessOutcome slept;
   const double elapsed_s = seconds_of([&] {
-    slept = run_process({.command = {"sleep", "0.3"}, .environment = {}}, {});
+    slept = run_process({.command = {"sleep", "0.3"}}, {});
   });
   const ProcessOutcome unknown = shell("(" + computes + "); true");
   stop.request_stop();
@@ -259,8 +250,7 @@ TEST(process_test, variables_are_added_and_replaced) {
 
 TEST(process_test, it_runs_in_the_folder_that_is_named) {
   const auto in = [](const std::string& folder) {
-    return run_process({.command = {"pwd"}, .environment = {}, .timeout_s = 30, .folder = folder},
-                       {});
+    return run_process({.command = {"pwd"}, .timeout_s = 30, .folder = folder}, {});
   };
   EXPECT_EQ(in("/usr").output, "/usr\n");
   EXPECT_EQ(in("/no/such/folder").text(), "cannot be started: No such file or directory");
