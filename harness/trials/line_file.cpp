@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harness/os/file_content.hpp"
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::harness {
 
