@@ -20,7 +20,7 @@ using verdict::Machine;
 using verdict::PairedReport;
 using verdict::Verdict;
 
-/// A reader is told of effects that differ as much by chance in one of twenty trials.
+/// Effects differ between machines if chance explains that in at most one of twenty trials.
 constexpr double kDiffering = 0.05;
 
 /// "2: runner-a"
