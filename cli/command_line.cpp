@@ -18,7 +18,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/trials/line_file.hpp"
 #include "harness/trials/near_miss.hpp"
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 #include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {

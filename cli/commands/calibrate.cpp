@@ -14,8 +14,8 @@
 #include "reports/render/baseline.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"
+#include "reports/verdict/drift.hpp"
 #include "reports/verdict/noise.hpp"
-#include "reports/verdict/others.hpp"
 
 namespace taskbench::cli {
 namespace {

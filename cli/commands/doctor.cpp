@@ -13,7 +13,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/floor.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "reports/json/doctor.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/doctor.hpp"
 #include "workloads/base/workload.hpp"

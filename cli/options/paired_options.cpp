@@ -7,7 +7,7 @@
 #include "harness/trials/paired_trial.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/model/date.hpp"
-#include "reports/model/event_count.hpp"
+#include "reports/model/run.hpp"
 #include "reports/perf/instruction_kinds.hpp"
 #include "reports/verdict/merged.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "harness/trials/near_miss.hpp"
-#include "reports/model/event_count.hpp"
+#include "reports/model/run.hpp"
 
 namespace taskbench::harness {
 namespace {

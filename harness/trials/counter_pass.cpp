@@ -9,8 +9,8 @@
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/perf.hpp"
 #include "harness/trials/scratch_folder.hpp"
-#include "reports/model/event_count.hpp"
-#include "reports/perf/callgrind.hpp"
+#include "reports/model/run.hpp"
+#include "reports/perf/callgrind_profile.hpp"
 
 namespace taskbench::harness {
 namespace {

@@ -1,7 +1,7 @@
 #include "harness/trials/journaled_trial.hpp"
 
 #include "harness/trials/program.hpp"
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::harness {
 

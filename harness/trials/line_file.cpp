@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "harness/os/file_content.hpp"
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::harness {
 

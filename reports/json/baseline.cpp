@@ -4,11 +4,9 @@
 
 #include <limits>
 #include <set>
-#include <utility>
 
-#include "reports/json/journal_lines.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/json/verdict_fields.hpp"
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::reports::json {
 
@@ -233,10 +231,8 @@ void describe_setup(Writer& io, const char* mark, const SeriesSetup& setup) {
   io.version(mark, model::kBaselineVersion, model::kBaselineVersion);
   describe(io, setup);
   io.each("benchmarks", setup.benchmarks, [&](Writer& row, const std::string& name) {
-    const auto count = setup.iterations.find(name);
-    const bool is_fixed = count != setup.iterations.end();
     row("name", name);
-    row("iterations", is_fixed ? std::optional(count->second) : std::nullopt);
+    row("iterations", model::value_at(setup.iterations, name));
   });
 }
 
@@ -271,16 +267,15 @@ void check_version(const Field& version) {
   is_version(version, model::kBaselineVersion, model::kBaselineVersion);
 }
 
-Series series_from(const Json& document) {
-  const Field root(document);
-  if (!document.contains(kFileMark)) root.fail("is not a stored baseline");
+Series series_from(const Field& root) {
+  if (!root.contains(kFileMark)) root.fail("is not a stored baseline");
   check_version(root.at(kFileMark));
   Series series;
   series.setup = setup_from(root);
-  for (const Field& process : root.at("processes").elements()) {
+  const Field processes = root.at("processes");
+  for (const Field& process : processes.elements()) {
     series.processes.push_back(process_from(process, series.setup));
   }
-  const Field processes = root.at("processes");
   if (!series.complete()) {
     processes.fail(fmt::format("has {} entries, not the {} of settings.processes",
                                series.processes.size(), series.setup.processes));
@@ -289,11 +284,6 @@ Series series_from(const Json& document) {
     processes.fail(fmt::format("has fewer than {} entries", model::kMinBaselineProcesses));
   }
   return series;
-}
-
-[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view what) {
-  throw ReadError(fmt::format("{}: {}; restore the file, or remove it and save the baseline again",
-                              path.string(), what));
 }
 
 }  // namespace
@@ -316,11 +306,8 @@ std::string baseline_file(const Series& series) {
 }
 
 Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
-  try {
-    return series_from(parse_json(text));
-  } catch (const ParseError& error) {
-    refuse(path, error.what());
-  }
+  return read_file_text(path, text, "",
+                        "restore the file, or remove it and save the baseline again", series_from);
 }
 
 std::string journal_line(const SeriesSetup& setup) {

@@ -18,7 +18,7 @@ namespace taskbench::reports::json {
 /// Larger files are refused before they are read.
 inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
-/// Reads a baseline. Throws ReadError (reader.hpp) for what is not a complete baseline; it names
+/// Reads a baseline. Throws ReadError (parse.hpp) for what is not a complete baseline; it names
 /// the file, `path`, and the field, and says what to do.
 [[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
                                            std::string_view text);

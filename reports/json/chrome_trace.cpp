@@ -205,7 +205,7 @@ std::string names_of_rows(const model::Trace& trace) {
 
 std::string to_chrome_trace(const model::Trace& trace) {
   std::string text = R"({"displayTimeUnit":"ns","otherData":)";
-  text += line_text(json_of(trace));
+  text += line_text(trace);
   text += ",\"traceEvents\":[\n" + names_of_rows(trace);
   for (const Entry& entry : entries_of(trace)) {
     fmt::format_to(std::back_inserter(text), R"(,{}{{"ph":"{}","pid":{},"tid":{},"ts":{},{}}})",

@@ -1,7 +1,6 @@
-#include "reports/json/doctor.hpp"
-
-#include "reports/json/run_fields.hpp"
 #include "reports/verdict/doctor.hpp"
+#include "reports/json/run_fields.hpp"
+#include "reports/json/writer.hpp"
 
 namespace taskbench::reports::json {
 
@@ -42,7 +41,7 @@ void describe_workload(Writer& io, const model::Case& measured) {
   io("name", measured.name);
   io.or_null("operation", measured.operation);
   io("ns_per_operation", known.ns_per_operation);
-  io("samples", known.samples);
+  io("samples", known.real_ns.samples);
   io("mad_share", known.spread());
   io.or_null("reason", summary ? std::string() : stats::why_unmeasured(measured));
 }

@@ -1,12 +1,8 @@
 #include "reports/json/field.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
 
 namespace taskbench::reports::json {
 
@@ -78,14 +74,13 @@ void Field::get_to(std::vector<model::KeyField>& value) const {
   for (const auto& [name, member] : members()) value.push_back({name, member.get<std::string>()});
 }
 
-std::size_t Field::place_among(const std::string_view* words, std::size_t count) const {
+std::size_t Field::place_among(std::span<const std::string_view> words) const {
   const auto word = get<std::string>();
-  const std::span all(words, count);
-  const auto found = std::ranges::find(all, word);
-  if (found == all.end()) {
-    fail(fmt::format("is '{}', and can only be {}", word, fmt::join(all, ", ")));
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) {
+    fail(fmt::format("is '{}', and can only be {}", word, fmt::join(words, ", ")));
   }
-  return static_cast<std::size_t>(found - all.begin());
+  return static_cast<std::size_t>(found - words.begin());
 }
 
 void is_positive(const Field& field) {

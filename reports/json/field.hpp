@@ -14,16 +14,20 @@
 // here each value is of the type that it is meant to be, or the message names the field.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -143,9 +147,7 @@ class Field {
 
   template <class Enum>
   requires std::is_enum_v<Enum>
-  void get_to(Enum& value) const {
-    value = static_cast<Enum>(place_among(kWords<Enum>.data(), kWords<Enum>.size()));
-  }
+  void get_to(Enum& value) const { value = static_cast<Enum>(place_among(kWords<Enum>)); }
 
   /// Reads a struct that describe() describes.
   template <class Struct>
@@ -153,7 +155,7 @@ class Field {
   void get_to(Struct& value) const;
 
  private:
-  [[nodiscard]] std::size_t place_among(const std::string_view* words, std::size_t count) const;
+  [[nodiscard]] std::size_t place_among(std::span<const std::string_view> words) const;
 
   const Json* value_;
   std::string where_;
@@ -286,13 +288,13 @@ class Writer {
 
   void version(const std::string& key, int /*oldest*/, int newest) { (*this)(key, newest); }
 
-  /// `value` makes it.
+  /// A field that `value` makes of the rest.
   template <class Value>
   void derived(const std::string& key, const Value& value) {
     (*this)(key, value());
   }
 
-  /// Objects that describe_one(writer, value) describes.
+  /// A list of objects, each described by describe_one(writer, value).
   template <class List, class Describe>
   void each(const std::string& key, const List& values, const Describe& describe_one) {
     object[key] = Json::array();
@@ -340,11 +342,12 @@ void Field::get_to(Struct& value) const {
 
 namespace detail {
 
-inline Json as_json(std::string_view text) { return text; }
-
-template <std::same_as<Json> T>
-Json as_json(const T& json) {
-  return json;
+/// What JSON has itself: texts, numbers, and what is JSON already.
+template <class T>
+requires std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view> ||
+    std::same_as<T, Json>
+        Json as_json(const T& value) {
+  return value;
 }
 
 inline Json as_json(const std::vector<model::KeyField>& fields) {
@@ -352,9 +355,6 @@ inline Json as_json(const std::vector<model::KeyField>& fields) {
   for (const model::KeyField& field : fields) result[field.name] = field.value;
   return result;
 }
-
-template <class T>
-requires std::is_arithmetic_v<T> Json as_json(T number) { return number; }
 
 template <class Enum>
 requires std::is_enum_v<Enum> Json as_json(Enum value) { return word_of(value); }
@@ -415,5 +415,22 @@ template <class Struct>
 
 /// The text on one line, without a newline.
 [[nodiscard]] std::string line_text(const Json& document);
+template <class Struct>
+[[nodiscard]] std::string line_text(const Struct& value) {
+  return line_text(json_of(value));
+}
+
+/// What `read` makes of the text of a file. Throws ReadError for what cannot be read: "PATH: ",
+/// `what`, what is wrong, and what to do about it.
+template <class Read>
+[[nodiscard]] auto read_file_text(const std::filesystem::path& path, std::string_view text,
+                                  std::string_view what, std::string_view mend, const Read& read) {
+  try {
+    const Json document = parse_json(text);
+    return read(Field(document));
+  } catch (const ParseError& error) {
+    throw ReadError(fmt::format("{}: {}{}; {}", path.string(), what, error.what(), mend));
+  }
+}
 
 }  // namespace taskbench::reports::json

@@ -1,6 +1,5 @@
-#include "reports/json/files.hpp"
-
 #include "reports/json/verdict_fields.hpp"
+#include "reports/json/writer.hpp"
 
 namespace taskbench::reports::json {
 

@@ -1,11 +1,8 @@
 #include "reports/json/ladder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "reports/json/field.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/verdict/ladder.hpp"
 
 namespace taskbench::reports::json {
@@ -89,13 +86,8 @@ std::string to_json(model::Ladder ladder) {
 bool is_ladder(std::string_view text) { return begins_with_key(text, kLadderMark); }
 
 model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text) {
-  try {
-    const Json document = parse_json(text);
-    return Field(document).get<model::Ladder>();
-  } catch (const ParseError& error) {
-    throw ReadError(fmt::format("{}: not a sound answer of `taskbench ladder`: {}; create it again",
-                                path.string(), error.what()));
-  }
+  return read_file_text(path, text, "not a sound answer of `taskbench ladder`: ", "create it again",
+                        [](const Field& root) { return root.get<model::Ladder>(); });
 }
 
 }  // namespace taskbench::reports::json

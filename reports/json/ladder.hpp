@@ -14,7 +14,7 @@ namespace taskbench::reports::json {
 /// Whether a text is such an answer, complete or damaged.
 [[nodiscard]] bool is_ladder(std::string_view text);
 
-/// Reads what was measured; what follows from it is computed again. Throws ReadError (reader.hpp)
+/// Reads what was measured; what follows from it is computed again. Throws ReadError (parse.hpp)
 /// for what is no such answer, or one of another version; it names `path`.
 [[nodiscard]] model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text);
 

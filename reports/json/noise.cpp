@@ -1,9 +1,6 @@
 #include "reports/json/noise.hpp"
 
-#include <fmt/format.h>
-
 #include "reports/json/field.hpp"
-#include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
 
@@ -78,15 +75,8 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
 }
 
 model::NoiseCalibration parse_noise(const std::filesystem::path& path, std::string_view text) {
-  try {
-    const Json document = parse_json(text);
-    return noise_from(Field(document));
-  } catch (const ParseError& error) {
-    throw ReadError(fmt::format(
-        "{}: not a calibration of this version: {}; remove it, or measure again with `taskbench "
-        "calibrate`",
-        path.string(), error.what()));
-  }
+  return read_file_text(path, text, "not a calibration of this version: ",
+                        "remove it, or measure again with `taskbench calibrate`", noise_from);
 }
 
 }  // namespace taskbench::reports::json

@@ -15,7 +15,7 @@ namespace taskbench::reports::json {
 [[nodiscard]] model::NoiseCalibration merged(model::NoiseCalibration now,
                                              const model::NoiseCalibration& before);
 
-/// Reads such a file's text. Throws ReadError (reader.hpp) if it is of another kind; what() names
+/// Reads such a file's text. Throws ReadError (parse.hpp) if it is of another kind; what() names
 /// the file, `path`, and says what to do.
 [[nodiscard]] model::NoiseCalibration parse_noise(const std::filesystem::path& path,
                                                   std::string_view text);

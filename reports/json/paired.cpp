@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <set>
 
-#include "reports/json/journal_lines.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/json/run_fields.hpp"
 #include "reports/json/verdict_fields.hpp"
 #include "reports/model/fingerprint.hpp"
+#include "reports/model/lookup.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::json {
@@ -244,7 +242,7 @@ void require_place(const Field& line, const PairedTrial& trial, const Instructio
     fits = place / 2 < names.size() && sample.benchmark == names[place / 2] &&
            (sample.side == Side::head) == (place % 2 == 1);
   } else if (trial.setup.counts_first) {
-    fits = std::ranges::find(names, sample.benchmark) != names.end() &&
+    fits = model::contains(names, sample.benchmark) &&
            std::ranges::none_of(trial.instructions, [&](const InstructionSample& other) {
              return other.benchmark == sample.benchmark && other.side == sample.side;
            });
@@ -276,9 +274,8 @@ void require_times(const Field& line, const PairedTrial& trial, const ProcessSam
   if (sample.real_ns.empty()) line.at("real_ns").fail("has no time");
   std::size_t known = 0;
   for (const std::string& name : trial.setup.benchmarks) {
-    const auto found = sample.real_ns.find(name);
-    const bool has_time =
-        found != sample.real_ns.end() && std::isfinite(found->second) && found->second > 0;
+    const double* const time = model::find_in(sample.real_ns, name);
+    const bool has_time = time != nullptr && std::isfinite(*time) && *time > 0;
     known += has_time ? 1 : 0;
     if (has_time == first.real_ns.contains(name)) continue;
     line.at("real_ns").fail(
@@ -411,17 +408,10 @@ std::string plan_digest(PairedSetup asked, const std::vector<std::string>& workl
   return fmt::format("{:016x}", model::fingerprint(text));
 }
 
-std::string journal_line(const InstructionSample& sample) { return line_text(json_of(sample)); }
-
-std::string journal_line(const ProcessSample& sample) { return line_text(json_of(sample)); }
-
-std::string journal_line(const model::Explanation& explanation) {
-  return line_text(json_of(explanation));
-}
-
-std::string journal_line(const model::Uncounted& uncounted) {
-  return line_text(json_of(uncounted));
-}
+std::string journal_line(const InstructionSample& sample) { return line_text(sample); }
+std::string journal_line(const ProcessSample& sample) { return line_text(sample); }
+std::string journal_line(const model::Explanation& explained) { return line_text(explained); }
+std::string journal_line(const model::Uncounted& uncounted) { return line_text(uncounted); }
 
 std::string journal_line(TrialEnd end) {
   Writer line;
@@ -473,28 +463,18 @@ std::string failure_to_json(const PairedSetup& setup, const model::PairedFailure
                      [&](Writer& io) { io("failure", failure); });
 }
 
-std::string to_json(const model::BuiltPrograms& programs) { return file_text(json_of(programs)); }
+std::string to_json(const model::BuiltPrograms& programs) { return file_text(programs); }
 
 model::BuiltPrograms parse_programs(const std::filesystem::path& path, std::string_view text) {
-  try {
-    const Json document = parse_json(text);
-    return Field(document).get<model::BuiltPrograms>();
-  } catch (const ParseError& error) {
-    throw ReadError(fmt::format("{}: not a sound list of programs: {}; build them again",
-                                path.string(), error.what()));
-  }
+  return read_file_text(path, text, "not a sound list of programs: ", "build them again",
+                        [](const Field& root) { return root.get<model::BuiltPrograms>(); });
 }
 
 bool is_paired_report(std::string_view text) { return begins_with_key(text, kMark); }
 
 verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::string_view text) {
-  try {
-    const Json document = parse_json(text);
-    return file_from(Field(document));
-  } catch (const ParseError& error) {
-    throw ReadError(fmt::format("{}: not a sound report of `taskbench ab`: {}; create it again",
-                                path.string(), error.what()));
-  }
+  return read_file_text(path, text, "not a sound report of `taskbench ab`: ", "create it again",
+                        file_from);
 }
 
 }  // namespace taskbench::reports::json

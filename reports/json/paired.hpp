@@ -31,7 +31,7 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
 /// The state of a trial. A last line without its newline was cut off by a kill, and is left out.
-/// Throws JournalError (journal_lines.hpp) for anything else that is not as it was written. `path`
+/// Throws JournalError (parse.hpp) for anything else that is not as it was written. `path`
 /// is for the messages.
 [[nodiscard]] model::PairedTrial parse_journal(const std::filesystem::path& path,
                                                std::string_view content);
@@ -62,7 +62,7 @@ namespace taskbench::reports::json {
 /// Whether the text is meant to be the report of a comparison of two programs, whole or not.
 [[nodiscard]] bool is_paired_report(std::string_view text);
 
-/// Reads a report. Throws ReadError (reader.hpp) for what is no such report, or one of another
+/// Reads a report. Throws ReadError (parse.hpp) for what is no such report, or one of another
 /// version. `path` is for the messages.
 [[nodiscard]] verdict::PairedFile parse_paired_report(const std::filesystem::path& path,
                                                       std::string_view text);

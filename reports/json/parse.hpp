@@ -1,6 +1,9 @@
-// Texts as JSON: the one place that knows what can be wrong with them, and how to say it.
+// Texts as JSON, and journals as lines of it: the one place that knows what can be wrong with them,
+// and how to say it.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
@@ -12,6 +15,13 @@ namespace taskbench::reports::json {
 /// words that follow the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it
 /// is cut off there", "field 'settings.seed' is missing".
 class ParseError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A file that cannot be read or trusted; what() names it, says what is wrong with it and, unless
+/// that is obvious, what to do.
+class ReadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -37,5 +47,21 @@ struct ElementsOf {
 /// Whether a text is an object whose first key this is, as far as its beginning tells: by that a
 /// damaged file is called what it is.
 [[nodiscard]] bool begins_with_key(std::string_view text, std::string_view key);
+
+/// A journal that cannot be read or written; what() names the file and the line, and says what to
+/// do.
+class JournalError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws a JournalError that says `what` of the file.
+[[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what);
+
+/// Passes each line to `take`, without its newline, numbered from 1. A last line without a newline
+/// was cut off by a kill, and is left out. What `take` throws becomes a JournalError that names the
+/// line; a journal without a complete line throws one, too. `path` is for the messages.
+void for_each_line(const std::filesystem::path& path, std::string_view content,
+                   const std::function<void(std::string_view text, std::size_t number)>& take);
 
 }  // namespace taskbench::reports::json

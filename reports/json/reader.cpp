@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "reports/json/parse.hpp"
 #include "reports/json/run_fields.hpp"
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -211,10 +211,10 @@ class Parser {
     repetition.iterations =
         static_cast<std::int64_t>(number_of(row, name, "iterations", 1, 1, kMostIterations));
     for (const auto& [key, value] : row.items()) {
-      if (!value.is_number() || std::ranges::find(kKeysOfRows, key) != kKeysOfRows.end()) continue;
+      if (!value.is_number() || model::contains(kKeysOfRows, key)) continue;
       repetition.counters[key] = value.get<double>();
     }
-    repetition.counters.shrink();
+    repetition.counters.shrink_to_fit();
     return repetition;
   }
 

@@ -2,20 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
+#include "reports/json/parse.hpp"
 #include "reports/model/run.hpp"
 
 namespace taskbench::reports::json {
-
-/// A file that cannot be read or trusted; what() names it, says what is wrong with it and, unless
-/// that is obvious, what to do.
-class ReadError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Larger files are refused before they are read; pipes and devices, once they have given more.
 inline constexpr std::uintmax_t kMaxResultBytes = std::uintmax_t{256} << 20;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -148,13 +147,13 @@ void describe(Io& io, Load& load) {
 
 /// Medians and the like of a case that has a complete repetition.
 inline void describe(Writer& io, const stats::CaseSummary& summary) {
-  io("samples", summary.samples);
-  io("real_ns_median", summary.real_ns_median);
-  io("real_ns_mad", summary.real_ns_mad);
-  io("real_ns_min", summary.real_ns_min);
-  io("real_ns_max", summary.real_ns_max);
-  io("cpu_ns_median", summary.cpu_ns_median);
-  io("cpu_ns_mad", summary.cpu_ns_mad);
+  io("samples", summary.real_ns.samples);
+  io("real_ns_median", summary.real_ns.median);
+  io("real_ns_mad", summary.real_ns.mad);
+  io("real_ns_min", summary.real_ns.min);
+  io("real_ns_max", summary.real_ns.max);
+  io("cpu_ns_median", summary.cpu_ns.median);
+  io("cpu_ns_mad", summary.cpu_ns.mad);
   io("ns_per_operation", summary.ns_per_operation);
 }
 

@@ -65,8 +65,8 @@ void describe(Io& io, Decision& decided) {
   io("change", decided.change);
 }
 
-template <class Io, class Metric>
-void describe_metric(Io& io, Metric& row) {
+template <class Io, Like<verdict::MetricVerdict> Metric>
+void describe(Io& io, Metric& row) {
   io("verdict", row.verdict);
   io("improved", row.improved);
   io.since("decided", row.decided);
@@ -84,11 +84,6 @@ void describe_metric(Io& io, Metric& row) {
   io("delta", row.delta);
   io("detectable", row.detectable);
   io("blocks_needed", row.blocks_needed);
-}
-
-template <class Io, Like<verdict::MetricVerdict> Metric>
-void describe(Io& io, Metric& row) {
-  describe_metric(io, row);
 }
 
 template <class Io, Like<verdict::Machine> Machine>
@@ -119,8 +114,10 @@ void describe(Io& io, ByMachine& by) {
 
 template <class Io, Like<verdict::BenchmarkVerdict> Row>
 void describe(Io& io, Row& row) {
+  using Metric = std::conditional_t<std::is_const_v<Row>, const verdict::MetricVerdict,
+                                    verdict::MetricVerdict>;
   io("name", row.name);
-  describe_metric(io, row);
+  describe(io, static_cast<Metric&>(row));
   io.since("cpu_time", row.cpu);
   io("counters", row.counters);
   io.since("instructions", row.instructions);

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "reports/json/run_fields.hpp"
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -47,8 +47,7 @@ struct BenchmarkRow {
 };
 
 bool is_taken(const Json& row, std::string_view key) {
-  return std::ranges::find(kKeysOfRows, key) != kKeysOfRows.end() ||
-         std::ranges::find(kOtherKeys, key) != kOtherKeys.end() || row.contains(key);
+  return model::contains(kKeysOfRows, key) || model::contains(kOtherKeys, key) || row.contains(key);
 }
 
 /// Adds counters. One whose name is already a key becomes "counter_" + name.

@@ -1,14 +1,18 @@
-// Writes a run as JSON that every reader of Google Benchmark's output accepts.
+// What commands answer, as JSON.
 //
-// Both files hold Google Benchmark's "context" and "benchmarks", and ours under the one top-level
-// key "taskbench", which docs/schema/run-v1.schema.json describes. All times are in ns; there is no
-// NaN and no Infinity; a failed case has no row and appears only under "taskbench". Both end with a
+// A run is written so that every reader of Google Benchmark's output accepts it. Both of its files
+// hold Google Benchmark's "context" and "benchmarks", and ours under the one top-level key
+// "taskbench", which docs/schema/run-v1.schema.json describes. All times are in ns; there is no NaN
+// and no Infinity; a failed case has no row and appears only under "taskbench". Both end with a
 // newline.
 #pragma once
 
 #include <string>
 
+#include "reports/model/doctor.hpp"
 #include "reports/model/run.hpp"
+#include "reports/verdict/file_columns.hpp"
+#include "reports/verdict/files.hpp"
 
 namespace taskbench::reports::json {
 
@@ -18,5 +22,12 @@ namespace taskbench::reports::json {
 
 /// A row for each case, its median, under the plain case name: for readers that want no duplicates.
 [[nodiscard]] std::string to_flat_json(const model::Run& run);
+
+/// The answer of `taskbench doctor`: docs/schema/doctor-v1.schema.json.
+[[nodiscard]] std::string to_json(const model::DoctorReport& report);
+
+/// The answers of `taskbench compare`.
+[[nodiscard]] std::string to_json(const verdict::FilesReport& report);
+[[nodiscard]] std::string to_json(const verdict::ColumnsReport& report);
 
 }  // namespace taskbench::reports::json

@@ -2,7 +2,6 @@
 // them. Plain values; see docs/design/baselines.md.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

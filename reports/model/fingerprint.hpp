@@ -2,6 +2,8 @@
 // files contain them. Nobody gains anything from a collision.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +20,9 @@ namespace taskbench::reports::model {
 }
 
 /// Eight hexadecimal digits, for names.
-[[nodiscard]] std::string fingerprint_digits(std::string_view bytes);
+[[nodiscard]] inline std::string fingerprint_digits(std::string_view bytes) {
+  const std::uint64_t value = fingerprint(bytes);
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(value ^ (value >> 32)));
+}
 
 }  // namespace taskbench::reports::model

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "reports/model/fingerprint.hpp"
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::reports::model {
 namespace {
@@ -50,7 +51,7 @@ std::string model_slug(std::string_view model) {
   for (std::string_view rest = words; !rest.empty();) {
     const auto dash = rest.find('-');
     const std::string_view word = rest.substr(0, dash);
-    if (std::ranges::find(kNoise, word) == kNoise.end()) {
+    if (!contains(kNoise, word)) {
       if (!result.empty()) result += '-';
       result += word;
     }
@@ -69,14 +70,6 @@ std::string readable(const MachineKey& key) {
   const std::string hypervisor = slug(value_of(key.machine, "hypervisor"));
   if (!hypervisor.empty() && hypervisor != "none") text += '-' + hypervisor;
   return text;
-}
-
-void append(std::vector<KeyDifference>& to, std::vector<KeyDifference> more) {
-  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-bool has(const std::vector<KeyField>& fields, std::string_view name) {
-  return std::ranges::find(fields, name, &KeyField::name) != fields.end();
 }
 
 }  // namespace
@@ -105,14 +98,15 @@ std::vector<KeyDifference> differences(const std::vector<KeyField>& first,
   };
   for (const KeyField& field : first) compare(field.name);
   for (const KeyField& field : second) {
-    if (!has(first, field.name)) compare(field.name);
+    if (!contains(first, field.name, &KeyField::name)) compare(field.name);
   }
   return result;
 }
 
 std::vector<KeyDifference> differences(const MachineKey& first, const MachineKey& second) {
   std::vector<KeyDifference> result = differences(first.machine, second.machine);
-  append(result, differences(first.build, second.build));
+  const std::vector<KeyDifference> of_build = differences(first.build, second.build);
+  result.insert(result.end(), of_build.begin(), of_build.end());
   return result;
 }
 

@@ -2,7 +2,6 @@
 // each process and benchmark. Plain values; see docs/design/measurement.md.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "reports/model/drift.hpp"
-#include "reports/model/explanation.hpp"
 #include "reports/model/machine_key.hpp"
 #include "reports/model/sampling.hpp"
 
@@ -46,7 +44,7 @@ struct PairedProgram {
   /// The folder that it runs in; for a revision, relative to the root of its checkout. Empty in
   /// older journals.
   std::string cwd{};
-  std::string checkout{};  ///< of a revision: the folder that it was built in. Empty likewise
+  std::string checkout{};  ///< of a revision: the folder that it was built in. Empty in older ones
   /// The executables that take turns, which differ in the order of their code; empty if there is
   /// one only.
   std::vector<std::string> layouts{};
@@ -136,7 +134,7 @@ struct PairedSetup : Sampling {
   std::string reproduce;            ///< the command that does the same elsewhere
   std::optional<TrialPart> part{};  ///< if this is a part of a trial
   std::string identical{};          ///< of a part: why nothing is measured, as a clause
-  // Of a trial whose parts are merged:
+  // Members of a trial whose parts are merged:
   std::vector<TrialPart> parts{};  ///< by their numbers
   int rounds = 0;           ///< how many looks, each a block of each part after the one before
   Unit unit = Unit::block;  ///< of the verdict
@@ -178,6 +176,41 @@ struct InstructionSample {
 struct Uncounted {
   std::string reason;  ///< a clause; empty: none is missing, or they are still being counted
   double took_s = 0;   ///< of the budget, to find that out
+};
+
+/// A function that executes more instructions in head, with those of the system's libraries that it
+/// calls. Per iteration.
+struct GrownFunction {
+  std::string function;  ///< shortened for readers
+  std::string file{};    ///< where it grew most; empty if the program has no debug information
+  int line = 0;
+  double base = 0;
+  double head = 0;
+  double base_calls = 0;  ///< 0 also for a function that is inlined
+  double head_calls = 0;
+};
+
+/// Executed instructions or calls of one kind, per iteration.
+struct MovedKind {
+  std::string kind;
+  double base = 0;
+  double head = 0;
+  std::string function{};  ///< in which there are most more; empty if that is the system's
+  std::string file{};      ///< empty if the program has no debug information
+  int line = 0;
+};
+
+/// Why a benchmark fails, as far as its instructions show: what was counted in a pass of its own
+/// after the trial.
+struct Explanation {
+  std::string benchmark;
+  double base = 0;  ///< instructions per iteration; 0 if they were not counted
+  double head = 0;
+  double scatter = 0;  ///< relative: by how much two counts of one side differ at most
+  std::vector<GrownFunction> functions;  ///< at most three, the one that grew most first
+  std::vector<MovedKind> kinds;
+  std::string unavailable;  ///< why nothing was counted; else empty
+  double took_s = 0;        ///< of the budget
 };
 
 /// Why no further block was begun.

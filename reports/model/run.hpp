@@ -7,7 +7,9 @@
 #pragma once
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,9 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/model/counters.hpp"
 #include "reports/model/drift.hpp"
-#include "reports/model/event_count.hpp"
 
 namespace taskbench::reports::model {
 
@@ -91,6 +91,10 @@ inline constexpr const char* kInvoluntarySwitches = "involuntary_switches";  ///
 /// Wall time that is neither this nor CPU time was sleep. Missing if the kernel does not say.
 inline constexpr const char* kQueuedTime = "queued_ns";
 
+/// Numbers by name. Result files have millions of counters, and a std::map would take twice as much
+/// memory as their text.
+using Counters = boost::container::flat_map<std::string, double, std::less<>>;
+
 /// One repetition of one case: Google Benchmark's unit of timing, many iterations long.
 struct Repetition {
   std::int64_t index = 0;
@@ -100,6 +104,33 @@ struct Repetition {
   /// Counters per iteration, by name: context switches, and those of the scheduler. The tables show
   /// "steals", "parks", "wakeups" and "overflows"; the JSON and CSV files hold every one.
   Counters counters{};
+};
+
+/// The event that callgrind counts, on a scheduler that does the same in every run.
+inline constexpr const char* kInstructionsExact = "instructions-exact";
+
+/// What one hardware or software event counted in the separate pass over a case.
+struct EventCount {
+  std::string event;  ///< as the tool calls it, without a modifier that it has added
+  std::string unit;   ///< "ns"; empty: it is a plain count
+  /// Values per iteration, one for each counting process; empty if not counted, for the reason
+  /// below.
+  std::vector<double> per_iteration;
+  /// The least share of the time during which the event was on a counter, if the tool says so;
+  /// below 1 the values are extrapolated.
+  std::optional<double> counted_share;
+  bool user_only = false;   ///< does not include what the kernel did for the program
+  std::string unavailable;  ///< why there are no values, or fewer than processes; else empty
+};
+
+/// The pass that counted events: with which tool, and how often.
+struct CounterPass {
+  std::string tool;  ///< "perf version 6.1.192"; empty when there is none
+  std::vector<std::string> requested;
+  int processes = 0;        ///< in which each case was counted, if all went well
+  std::string unavailable;  ///< why perf counted nothing; else empty
+
+  friend bool operator==(const CounterPass&, const CounterPass&) = default;
 };
 
 /// A program that loaded a server.

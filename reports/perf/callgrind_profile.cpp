@@ -1,33 +1,17 @@
 #include "reports/perf/callgrind_profile.hpp"
 
-#include <charconv>
-#include <unordered_map>
 #include <utility>
+
+#include "reports/perf/text.hpp"
 
 namespace taskbench::reports::perf {
 namespace {
 
-/// Takes the first word off `text`.
-std::string_view next_word(std::string_view& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  text.remove_prefix(begin);
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-/// The whole word as a number, hexadecimal after "0x".
+/// Reads a number as callgrind writes it: addresses are hexadecimal.
 template <class Number>
-bool read_number(std::string_view word, Number& number) {
-  int base = 10;
-  if (word.starts_with("0x")) {
-    word.remove_prefix(2);
-    base = 16;
-  }
-  const char* const end = word.data() + word.size();
-  const auto [last, failed] = std::from_chars(word.data(), end, number, base);
-  return failed == std::errc{} && last == end && !word.empty();
+bool read_position(std::string_view word, Number& number) {
+  return word.starts_with("0x") ? read_number(word.substr(2), number, 16)
+                                : read_number(word, number);
 }
 
 /// A function's name without the version of its symbol ("free@@GLIBC_2.2.5") and the depth of its
@@ -68,9 +52,7 @@ class Parser {
 
  private:
   bool take_header(std::string_view key, std::string_view value) {
-    if (key == "events") {
-      return has_events_ = next_word(value) == "Ir";
-    }
+    if (key == "events") return has_events_ = next_word(value) == "Ir";
     if (key == "totals") {
       return has_total_ = read_number(next_word(value), profile_.instructions);
     }
@@ -101,8 +83,9 @@ class Parser {
   bool take_cost(std::string_view line) {
     CallgrindProfile::Place place = place_;
     std::uint64_t instructions = 0;
-    if (!read_number(next_word(line), place.address) || !read_number(next_word(line), place.line) ||
-        !read_number(next_word(line), instructions)) {
+    if (!read_position(next_word(line), place.address) ||
+        !read_position(next_word(line), place.line) ||
+        !read_position(next_word(line), instructions)) {
       return false;
     }
     if (std::exchange(is_call_, false)) {
@@ -136,12 +119,24 @@ class Parser {
 
 std::optional<CallgrindProfile> parse_callgrind(std::string_view content) {
   Parser parser;
+  if (!content.empty() && content.back() != '\n') return std::nullopt;  // it was cut off
   while (!content.empty()) {
-    const std::size_t end = content.find('\n');
-    if (end == std::string_view::npos || !parser.take(content.substr(0, end))) return std::nullopt;
-    content.remove_prefix(end + 1);
+    if (!parser.take(next_line(content))) return std::nullopt;
   }
   return std::move(parser).result();
+}
+
+std::optional<std::uint64_t> callgrind_instructions(std::string_view content) {
+  // The first event is Ir, whatever else is counted; "totals:" is the last line of the file.
+  bool is_of_instructions = false;
+  std::uint64_t total = 0;
+  while (content.find('\n') != std::string_view::npos) {  // a line without an end was cut off
+    std::string_view line = next_line(content);
+    const std::string_view key = next_word(line);
+    if (key == "events:") is_of_instructions = next_word(line) == "Ir";
+    if (key == "totals:" && !read_number(next_word(line), total)) total = 0;
+  }
+  return is_of_instructions && total > 0 ? std::optional(total) : std::nullopt;
 }
 
 }  // namespace taskbench::reports::perf

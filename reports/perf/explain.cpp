@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/perf/instruction_kinds.hpp"
 
 namespace taskbench::reports::perf {
@@ -21,7 +22,7 @@ struct Tally {
   std::map<std::string, std::map<int, double>> lines;  // instructions, by file and line
 };
 
-/// Of each function, by its shortened name.
+/// The tally of each function, by its shortened name.
 using Tallies = std::map<std::string, Tally>;
 
 class Attribution {
@@ -43,35 +44,30 @@ class Attribution {
   struct Executed {
     double all = 0;
     double of_system = 0;
-    std::vector<const Call*>
-        calls{};       ///< of functions of the system, not from inlined code of ours
-    double share = 1;  ///< of_system, with those calls, over all
+    std::vector<const Call*> calls{};  ///< of the system's functions, not from our inlined code
+    double share = 1;                  ///< of_system, with those calls, over all
   };
 
   [[nodiscard]] bool is_function_of_system(std::size_t object, std::size_t function) {
     const auto [known, is_new] = of_system_.try_emplace(function, false);
     if (!is_new) return known->second;
-    const auto source = side_.profile.sources.find(function);
-    known->second =
-        is_of_system(names_[object]) ||
-        (source != side_.profile.sources.end() && is_of_system(names_[source->second])) ||
-        short_function_name(names_[function]).starts_with("std::");
+    const std::size_t* const source = model::find_in(side_.profile.sources, function);
+    known->second = is_of_system(names_[object]) ||
+                    (source != nullptr && is_of_system(names_[*source])) ||
+                    short_function_name(names_[function]).starts_with("std::");
     return known->second;
   }
 
   /// The function of the program that a place counts for; empty if it is the system's.
   [[nodiscard]] std::optional<SourceFrame> owner_of(const Place& place) {
-    const auto object = side_.sources.find(names_[place.object]);
-    if (object != side_.sources.end()) {
-      const auto found = object->second.find(place.address);
-      if (found != object->second.end()) {
-        for (const SourceFrame& frame : found->second) {
-          if (is_of_system(frame.file)) continue;
-          const bool is_symbol = &frame == &found->second.back();
-          return SourceFrame{is_symbol ? names_[place.function] : frame.function, frame.file,
-                             frame.line};
-        }
-      }
+    const SourceLines* const lines = model::find_in(side_.sources, names_[place.object]);
+    const auto* const frames = lines == nullptr ? nullptr : model::find_in(*lines, place.address);
+    for (std::size_t i = 0; frames != nullptr && i < frames->size(); ++i) {
+      const SourceFrame& frame = (*frames)[i];
+      if (is_of_system(frame.file)) continue;
+      const bool is_symbol = i + 1 == frames->size();
+      return SourceFrame{is_symbol ? names_[place.function] : frame.function, frame.file,
+                         frame.line};
     }
     if (is_function_of_system(place.object, place.function)) return std::nullopt;
     SourceFrame frame{names_[place.function], {}, 0};
@@ -120,8 +116,8 @@ class Attribution {
   }
 
   [[nodiscard]] double share_of(std::size_t function) const {
-    const auto found = executed_.find(function);
-    return found == executed_.end() ? 1 : found->second.share;
+    const Executed* const known = model::find_in(executed_, function);
+    return known == nullptr ? 1 : known->share;
   }
 
   /// Finds which share of a function of the system's instructions is not of the program's functions
@@ -152,13 +148,12 @@ class Attribution {
 void find_line(const Tally& base, const Tally& head, model::GrownFunction& grown) {
   double most = 0;
   for (const auto& [file, lines] : head.lines) {
-    const auto then = base.lines.find(file);
+    const auto* const then = model::find_in(base.lines, file);
     for (const auto& [line, instructions] : lines) {
       double before = 0;
-      if (then != base.lines.end()) {
-        const int first = then->second.begin()->first;
-        const auto same = then->second.find(first + line - lines.begin()->first);
-        if (same != then->second.end()) before = same->second;
+      if (then != nullptr) {
+        const int same = then->begin()->first + line - lines.begin()->first;
+        before = model::value_at(*then, same).value_or(0);
       }
       if (instructions - before <= most) continue;
       most = instructions - before;
@@ -185,8 +180,8 @@ std::vector<model::GrownFunction> grown_functions(const ProfiledSide& base,
   std::vector<model::GrownFunction> grown;
   double all = 0;
   for (const auto& [name, now] : Attribution(head).tallies()) {
-    const auto found = before.find(name);
-    const Tally& then = found == before.end() ? none : found->second;
+    const Tally* const known = model::find_in(before, name);
+    const Tally& then = known == nullptr ? none : *known;
     if (now.instructions <= then.instructions) continue;
     all += now.instructions - then.instructions;
     model::GrownFunction each{name,       {},       0, then.instructions, now.instructions,

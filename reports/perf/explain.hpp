@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/model/explanation.hpp"
+#include "reports/model/paired.hpp"
 #include "reports/perf/callgrind_profile.hpp"
 #include "reports/perf/source_lines.hpp"
 

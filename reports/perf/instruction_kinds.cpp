@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 
+#include "reports/model/lookup.hpp"
 #include "reports/perf/text.hpp"
 
 namespace taskbench::reports::perf {
@@ -22,8 +22,8 @@ std::string_view locked(std::string_view text) {
   return lock == std::string_view::npos ? std::string_view() : text.substr(lock + 1 + kLock.size());
 }
 
-/// Also an "or" or "add" of 0 to the stack under a lock, which does nothing but order memory, as
-/// compilers write a full fence.
+/// Compilers write a full fence as an "or" or "add" of 0 to the stack under a lock, too: it does
+/// nothing but order memory.
 bool is_fence(std::string_view text, std::string_view /*function*/) {
   constexpr std::array<std::string_view, 3> kFences{"mfence", "lfence", "sfence"};
   constexpr std::array<std::string_view, 2> kIdle{"or", "add"};
@@ -35,7 +35,7 @@ bool is_fence(std::string_view text, std::string_view /*function*/) {
   return is_idle || begins_with_any(text, kFences);
 }
 
-/// xchg with memory locks without a prefix.
+/// An xchg with memory locks without a prefix.
 bool is_locked(std::string_view text, std::string_view /*function*/) {
   return !locked(text).empty() ||
          (text.starts_with("xchg") && text.find('(') != std::string_view::npos);
@@ -47,11 +47,11 @@ bool is_division(std::string_view text, std::string_view /*function*/) {
   return begins_with_any(text, kDivisions);
 }
 
-/// Reading a clock is none, but under valgrind, which hides the vDSO.
+/// Functions that read a clock make a system call under valgrind only, which hides the vDSO.
 bool is_system_call(std::string_view text, std::string_view function) {
   constexpr std::array<std::string_view, 6> kInVdso{
       "clock_gettime", "gettimeofday", "time", "getcpu", "__vdso_clock_gettime", "sched_getcpu"};
-  return text == "syscall" && std::ranges::find(kInVdso, function) == kInVdso.end();
+  return text == "syscall" && !model::contains(kInVdso, function);
 }
 
 bool allocates(std::string_view function) {
@@ -59,11 +59,10 @@ bool allocates(std::string_view function) {
       "malloc", "calloc",  "realloc",      "aligned_alloc", "memalign",
       "valloc", "pvalloc", "reallocarray", "posix_memalign"};
   constexpr std::array<std::string_view, 2> kOperators{"operator new(", "operator new[]("};
-  return std::ranges::find(kNames, function) != kNames.end() ||
-         begins_with_any(function, kOperators);
+  return model::contains(kNames, function) || begins_with_any(function, kOperators);
 }
 
-/// One that an allocation makes, as operator new does of malloc, is not another.
+/// A call that an allocation makes, as operator new calls malloc, is no further allocation.
 bool is_allocation(std::string_view caller, std::string_view callee) {
   return allocates(callee) && !allocates(caller);
 }
@@ -105,13 +104,12 @@ void for_each_of_a_kind(const CallgrindProfile& profile,
                         const std::map<std::string, Disassembly>& disassemblies,
                         const Visit& visit) {
   for (const CallgrindProfile::Cost& cost : profile.costs) {
-    const auto object = disassemblies.find(profile.names[cost.object]);
-    if (object == disassemblies.end()) continue;
-    const auto found = object->second.find(cost.address);
-    if (found == object->second.end()) continue;
+    const auto* const object = model::find_in(disassemblies, profile.names[cost.object]);
+    const auto* const text = object == nullptr ? nullptr : model::find_in(*object, cost.address);
+    if (text == nullptr) continue;
     const auto is_of = [&](const InstructionKind& kind) {
       return kind.is_instruction != nullptr &&
-             kind.is_instruction(found->second, profile.names[cost.function]);
+             kind.is_instruction(*text, profile.names[cost.function]);
     };
     const auto kind = std::ranges::find_if(kKinds, is_of);
     if (kind != kKinds.end()) visit(*kind, cost, cost.instructions);
@@ -139,13 +137,10 @@ Disassembly parse_objdump(std::string_view text) {
     const std::string_view line = next_line(text);
     const std::size_t colon = line.find(":\t");  // "    19a5:\tlock orq $0x0,(%rsp)"
     if (colon == std::string_view::npos) continue;
-    const std::string_view digits = trimmed(line.substr(0, colon));
     std::uint64_t address = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [last, failed] = std::from_chars(digits.data(), end, address, 16);
     const std::string_view instruction = trimmed(line.substr(colon + 2));
-    if (failed != std::errc{} || last != end || !may_be_of_a_kind(instruction)) continue;
-    result.emplace(address, instruction);
+    if (!read_number(trimmed(line.substr(0, colon)), address, 16)) continue;
+    if (may_be_of_a_kind(instruction)) result.emplace(address, instruction);
   }
   return result;
 }

@@ -2,7 +2,6 @@
 // instruction does, so that the number of instructions does not show them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>

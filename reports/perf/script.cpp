@@ -79,9 +79,7 @@ class Stacks {
 model::Profile parse_perf_script(std::string_view text) {
   Stacks stacks;
   while (!text.empty()) {
-    const auto end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    const std::string_view line = next_line(text);
     if (trimmed(line).empty()) {
       stacks.finish();
     } else if (line.front() == '\t' || line.starts_with("    ")) {

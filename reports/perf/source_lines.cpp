@@ -1,9 +1,9 @@
 #include "reports/perf/source_lines.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "reports/perf/text.hpp"
 
@@ -16,10 +16,8 @@ std::optional<SourceFrame> frame_at(std::string_view function, std::string_view 
   const std::size_t colon = place.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   SourceFrame frame{std::string(function), std::string(place.substr(0, colon)), 0};
-  const std::string_view digits = place.substr(colon + 1);
-  std::from_chars(digits.data(), digits.data() + digits.size(), frame.line);
-  if (frame.line <= 0 || frame.file == "??") return std::nullopt;
-  return frame;
+  const bool is_known = read_number(place.substr(colon + 1), frame.line) && frame.line > 0;
+  return is_known && frame.file != "??" ? std::optional(std::move(frame)) : std::nullopt;
 }
 
 /// How many characters at `place` are a name in spite of their brackets: "operator()",
@@ -34,8 +32,8 @@ std::size_t bracketed_name(std::string_view name, std::size_t place) {
   return std::min(rest.find_first_not_of("<>=!+-*/%&|^~[],", kOperator.size()), rest.size());
 }
 
-/// The place of the bracket that closes the one at `begin`; npos if none does.
-std::size_t closing(std::string_view name, std::size_t begin) {
+/// Behind the bracket at `begin` and all that it encloses; npos if it is not closed.
+std::size_t behind(std::string_view name, std::size_t begin) {
   constexpr std::string_view kOpening = "(<{[";
   constexpr std::string_view kClosing = ")>}]";
   int depth = 0;
@@ -46,15 +44,9 @@ std::size_t closing(std::string_view name, std::size_t begin) {
     }
     if (kOpening.find(name[i]) != std::string_view::npos) ++depth;
     if (kClosing.find(name[i]) != std::string_view::npos) --depth;
-    if (depth == 0) return i;
+    if (depth == 0) return i + 1;
   }
   return std::string_view::npos;
-}
-
-/// Behind the bracket at `place` and all that it encloses; npos if it is not closed.
-std::size_t behind(std::string_view name, std::size_t place) {
-  const std::size_t end = closing(name, place);
-  return end == std::string_view::npos ? end : end + 1;
 }
 
 std::string without_clones(std::string_view name) {
@@ -123,11 +115,10 @@ SourceLines parse_addr2line(std::string_view text) {
   SourceLines result;
   std::vector<SourceFrame>* frames = nullptr;
   while (!text.empty()) {
-    std::string_view line = next_line(text);
+    const std::string_view line = next_line(text);
     if (line.starts_with("0x")) {
       std::uint64_t address = 0;
-      line.remove_prefix(2);
-      std::from_chars(line.data(), line.data() + line.size(), address, 16);
+      (void)read_number(line.substr(2), address, 16);
       frames = &result[address];
       continue;
     }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/perf/text.hpp"
 
 namespace taskbench::reports::perf {
@@ -31,11 +31,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<double> finite_number(std::string_view text) {
-  text = trimmed(text);
   double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const bool is_number = read_number(trimmed(text), value) && std::isfinite(value);
+  return is_number ? std::optional(value) : std::nullopt;
 }
 
 /// Makes a line valid JSON: perf 6.1 writes nan and inf as they are, perf 6.13 a comma after the
@@ -125,7 +123,7 @@ bool happens_in_the_kernel(std::string_view event) {
   if (event.starts_with("sched:")) return true;
   constexpr std::array<std::string_view, 5> kEvents{"context-switches", "cs", "cpu-migrations",
                                                     "migrations", "cgroup-switches"};
-  return std::ranges::find(kEvents, event) != kEvents.end();
+  return model::contains(kEvents, event);
 }
 
 /// Splits an event into name and modifiers: "cycles:u" and "cpu_core/cycles/u" count user mode

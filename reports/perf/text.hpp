@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
+#include <system_error>
 
 namespace taskbench::reports::perf {
 
@@ -19,6 +21,22 @@ namespace taskbench::reports::perf {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
+}
+
+/// Takes the first word off the text.
+[[nodiscard]] inline std::string_view next_word(std::string_view& text) {
+  text = trimmed(text);
+  const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+/// Reads the whole text as a number, of a base that may be given. False if it is none.
+template <class Number, class... Base>
+[[nodiscard]] bool read_number(std::string_view text, Number& number, Base... base) {
+  const char* const end = text.data() + text.size();
+  const auto [last, failed] = std::from_chars(text.data(), end, number, base...);
+  return failed == std::errc{} && last == end;
 }
 
 }  // namespace taskbench::reports::perf

@@ -23,19 +23,17 @@ std::string bar_of(const Bar& row, double range) {
     const double share = (std::clamp(change, -range, range) + range) / (2 * range);
     return static_cast<std::size_t>(std::lround(share * (kBarCells - 1)));
   };
-  std::vector<std::string> bar(kBarCells, " ");
-  bar[place(0)] = "|";
+  std::string bar(kBarCells, ' ');
+  bar[place(0)] = '|';
   for (std::size_t i = place(row.low.value_or(-range)); i <= place(row.high.value_or(range)); ++i) {
-    bar[i] = "-";
+    bar[i] = '-';
   }
-  bar[place(row.threshold)] = "!";
-  bar[place(row.change)] = "#";
+  bar[place(row.threshold)] = '!';
+  bar[place(row.change)] = '#';
   // What lies outside must not look as if it ended at the edge.
-  if (row.low.value_or(-kUnbounded) < -range) bar.front() = "<";
-  if (std::max(row.change, row.high.value_or(kUnbounded)) > range) bar.back() = ">";
-  std::string text;
-  for (const std::string& cell : bar) text += cell;
-  return text;
+  if (row.low.value_or(-kUnbounded) < -range) bar.front() = '<';
+  if (std::max(row.change, row.high.value_or(kUnbounded)) > range) bar.back() = '>';
+  return bar;
 }
 
 }  // namespace

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "reports/model/date.hpp"
 #include "reports/render/paired.hpp"
-#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -103,8 +101,7 @@ std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   if (row.masked) return "not judged, as the machine is not as it was";
   return fmt::format(
       "less than would be a failure, but a slowdown of {} or more is not excluded; more "
-      "--processes "
-      "would tell",
+      "--processes would tell",
       percent(row.rolling.delta));
 }
 
@@ -137,11 +134,8 @@ Sentences remarks(const BaselineComparison& comparison) {
             : "others use more or less of the CPUs");
   }
   append(lines, large_floors(comparison.policy.noise_floors, comparison.policy.delta));
-  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view what) {
-    if (!names.empty()) add(lines, "{}: {}.", names_text(names), what);
-  };
-  incomparable(report.only_baseline, "only the baseline has it");
-  incomparable(report.only_now, "the baseline does not have it");
+  add_named(lines, report.only_baseline, "only the baseline has it");
+  add_named(lines, report.only_now, "the baseline does not have it");
   return lines;
 }
 
@@ -161,9 +155,9 @@ std::string basis(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
   std::string text = fmt::format(
       "Against '{}' of {}, {} processes; now {}. The canary, which is the same work each time, "
-      "shows "
-      "how fast the machine was: the changes, and the times below 'now', are as on a machine whose "
-      "cpu part of the canary takes what it took then. Its parts changed by: {}.{} FAIL: slower by "
+      "shows how fast the machine was: the changes, and the times below 'now', are as on a machine "
+      "whose cpu part of the canary takes what it took then. Its parts changed by: {}.{} FAIL: "
+      "slower by "
       "{} or more, and by more than such a baseline scatters, {}, with a chance of at most {} that "
       "any benchmark is a false alarm (Bonferroni), provided that nothing but what the canary and "
       "the CPU times show changed on the machine.",
@@ -294,38 +288,29 @@ Table fields_of(const char* title, const std::vector<model::KeyField>& fields) {
 Section section_of(model::BaselineRole role, const Series& series) {
   const auto& setup = series.setup;
   Section section{std::string(name_of(role)), "", {}};
-  section.blocks.emplace_back(Paragraph{fmt::format(
+  section.say(fmt::format(
       "{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}", name_of(role),
       setup.date, setup.processes, setup.repetitions, 1e3 * setup.min_time_s,
-      commit_prefix(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command)});
+      commit_prefix(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command));
   Table table{.columns = named_figures({"benchmark", "median", "MAD", "least", "most"})};
   for (const auto& [name, spread] : verdict::spreads_of(series)) {
     const TimeUnit unit = time_unit(spread.min);
     const auto time = [&](double ns) { return Cell(time_text(ns, unit), Tone::plain, ns); };
     const double scatter = spread.mad.value_or(0) / spread.median;
-    table.add({name,
-               time(spread.median),
-               {percent(scatter), Tone::plain, scatter},
-               time(spread.min),
-               time(spread.max)});
+    const Cell mad(percent(scatter), Tone::plain, scatter);
+    table.add({name, time(spread.median), mad, time(spread.min), time(spread.max)});
   }
-  section.blocks.emplace_back(std::move(table));
-  section.blocks.emplace_back(
-      Paragraph{fmt::format("{} while it was measured", others_text(verdict::others_of(series)))});
+  section.add(std::move(table));
+  section.say(fmt::format("{} while it was measured", others_text(verdict::others_of(series))));
   return section;
 }
 
 }  // namespace
 
 Document document(const std::vector<verdict::StoredBaseline>& list) {
-  Table table{.columns = {{"NAME"},
-                          {"KEY"},
-                          {"THIS MACHINE"},
-                          {"DATE"},
-                          {"COMMIT"},
-                          {"PROCESSES", true},
-                          {"BENCHMARKS", true},
-                          {"ANCHOR"}}};
+  Table table = columns_of({"NAME", "KEY", "THIS MACHINE", "DATE", "COMMIT"});
+  for (const char* count : {"PROCESSES", "BENCHMARKS"}) table.columns.push_back({count, true});
+  table.columns.push_back({"ANCHOR"});
   for (const verdict::StoredBaseline& each : list) {
     const auto& setup = each.rolling.setup;
     table.add({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",

@@ -1,11 +1,9 @@
 // Stored baselines, and comparisons with them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "reports/model/baseline.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/baseline.hpp"
 

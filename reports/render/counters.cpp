@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/sentences.hpp"
 #include "reports/stats/summary.hpp"
@@ -36,18 +37,15 @@ std::string rate_of_operation(double value) {
 std::vector<Cell> cells(std::string name, const std::vector<double>& values,
                         std::uint64_t operations, std::string remark) {
   const auto spread = stats::spread_of(values);
-  if (!spread) {
-    return {std::move(name),  std::string(kNotCounted), std::string(kNone), std::string(kNone), "0",
-            std::move(remark)};
-  }
-  const bool relative = spread->mad && spread->median > 0;
+  const double median = spread ? spread->median : 0;
+  const std::string none(kNone);
   return {
       std::move(name),
-      rate(spread->median),
-      relative ? fmt::format("{:.1f} %", 100 * *spread->mad / spread->median) : std::string(kNone),
-      operations > 0 ? rate_of_operation(spread->median / static_cast<double>(operations))
-                     : std::string(kNone),
-      std::to_string(spread->samples),
+      spread ? rate(median) : std::string(kNotCounted),
+      spread && spread->mad && median > 0 ? fmt::format("{:.1f} %", 100 * *spread->mad / median)
+                                          : none,
+      spread && operations > 0 ? rate_of_operation(median / static_cast<double>(operations)) : none,
+      std::to_string(spread ? spread->samples : 0),
       std::move(remark)};
 }
 
@@ -99,10 +97,8 @@ void add_scheduler_counters(const model::Case& measured, Table& table) {
   for (const std::string_view name : kSchedulerCounters) {
     std::vector<double> values;
     for (const model::Repetition& repetition : measured.repetitions) {
-      const auto found = repetition.counters.find(std::string(name));
-      if (stats::is_complete(repetition) && found != repetition.counters.end()) {
-        values.push_back(found->second);
-      }
+      const auto value = model::value_at(repetition.counters, name);
+      if (value && stats::is_complete(repetition)) values.push_back(*value);
     }
     if (values.empty()) continue;
     table.add(cells(std::string(counter_label(name)), values, measured.operations, "scheduler's"),

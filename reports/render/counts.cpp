@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "reports/model/event_count.hpp"
+#include "reports/model/run.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/counted.hpp"
 

@@ -72,11 +72,10 @@ void add_floor(const DoctorReport& report, Section& section) {
                ns(given(known.min)), ns(known.p99),
                with_separators(std::uint64_t{summary ? figure.ns.size() : 0})});
   }
-  section.blocks.emplace_back(std::move(table));
-  section.blocks.emplace_back(
-      Paragraph{fmt::format("{}. lower and upper ¼: half of the samples lie between them.",
-                            fmt::join(explained, "; ")),
-                Tone::quiet});
+  section.add(std::move(table));
+  section.say(fmt::format("{}. lower and upper ¼: half of the samples lie between them.",
+                          fmt::join(explained, "; ")),
+              Tone::quiet);
 }
 
 std::optional<double> median_of(const DoctorReport& report, std::string_view name) {
@@ -117,22 +116,20 @@ void add_workloads(const DoctorReport& report, Section& section) {
                           Tone::bad, "Not measured");
       continue;
     }
-    repetitions = std::max(repetitions, summary->samples);
+    repetitions = std::max(repetitions, summary->real_ns.samples);
     const auto time = summary->ns_per_operation;
     const auto spread = summary->spread();
     table.add({fmt::format("{} ({})", measured.workload, measured.operation), ns(time),
                spread ? fmt::format("{:.1f}", 100 * *spread) : std::string(kNone),
                times_cell(time, clock), times_cell(time, locked), times_cell(time, wake_up)});
   }
-  section.blocks.emplace_back(std::move(table));
+  section.add(std::move(table));
   section.blocks.insert(section.blocks.end(), failed.begin(), failed.end());
   const model::Case& any = report.workloads.front();
-  section.blocks.emplace_back(Paragraph{
-      fmt::format("A first look on {} with {}, {} short repetitions each: `taskbench run` "
-                  "measures. ×: how many of the floor's medians one operation takes.",
-                  any.scheduler, counted(static_cast<std::size_t>(any.workers), "worker"),
-                  repetitions),
-      Tone::quiet});
+  section.say(fmt::format("A first look on {} with {}, {} short repetitions each: `taskbench run` "
+                          "measures. ×: how many of the floor's medians one operation takes.",
+                          any.scheduler, counted(any.workers, "worker"), repetitions),
+              Tone::quiet);
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
-
 namespace taskbench::reports::render {
 
 std::vector<Column> named_figures(std::vector<std::string> titles) {

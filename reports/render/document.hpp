@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -14,9 +15,29 @@
 #include <variant>
 #include <vector>
 
-#include "reports/render/tone.hpp"
+#include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::render {
+
+/// The tone of a text. It only underlines what the words already say.
+enum class Tone {
+  plain,
+  good,
+  bad,
+  doubtful,
+  quiet,  ///< what the rest is based on
+};
+
+[[nodiscard]] constexpr Tone tone_of(verdict::Verdict verdict) {
+  constexpr std::array<Tone, 3> kTones{Tone::good, Tone::bad, Tone::doubtful};
+  return kTones[static_cast<std::size_t>(verdict)];
+}
+
+/// The tone of MAD over median: at first it raises suspicion of the median, later the median says
+/// nothing.
+[[nodiscard]] constexpr Tone tone_of_spread(double percent) {
+  return percent > 10 ? Tone::bad : percent > 5 ? Tone::doubtful : Tone::plain;
+}
 
 struct Paragraph {
   std::string text;
@@ -68,7 +89,7 @@ struct Column {
 struct Cell {
   std::string text;
   Tone tone;
-  std::optional<double> number;  ///< as it is, where the text does not begin with it
+  std::optional<double> number;  ///< the number itself, where the text does not begin with it
 
   Cell(std::string content = {}, Tone meant = Tone::plain,
        std::optional<double> value = {})  // NOLINT
@@ -111,6 +132,12 @@ struct Section {
   std::vector<Block> blocks;
   std::vector<Section> parts{};
   bool folded = false;  ///< shown on demand: the title is enough for most readers
+
+  void add(Block block) { blocks.push_back(std::move(block)); }
+  /// Adds a paragraph, unless it is empty.
+  void say(std::string text, Tone tone = Tone::plain) {
+    if (!text.empty()) add(Paragraph{std::move(text), tone});
+  }
 };
 
 /// A plot for gnuplot: `script` is NAME.gp, which reads NAME.dat and writes NAME.svg and NAME.png
@@ -139,6 +166,12 @@ struct Document {
 
 /// A raw number.
 [[nodiscard]] inline Cell raw(std::optional<double> number) { return {{}, Tone::plain, number}; }
+
+/// A number that is part of something, if there is that.
+template <class Whole>
+[[nodiscard]] Cell raw_part(const std::optional<Whole>& whole, double Whole::*part) {
+  return raw(whole ? std::optional((*whole).*part) : std::nullopt);
+}
 
 /// "steals: successful ones; …": what the columns mean; empty if their titles say it all. With
 /// `is_short`, under the titles of a narrow table; with `extras`, of extra columns, too.

@@ -40,12 +40,6 @@ std::string budget_for(double seconds) {
   return fmt::format("{:g}{}", enough.count, enough.option);
 }
 
-/// "45 seconds", "12 minutes", "3 hours"
-std::string time_for(double seconds) {
-  const Enough enough = enough_for(seconds);
-  return counted(static_cast<std::size_t>(enough.count), enough.word);
-}
-
 std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) {
   return blocks > static_cast<std::size_t>(setup.max_blocks)
              ? fmt::format(" --max-blocks {}", blocks)
@@ -105,7 +99,9 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
         has_others ? "fewer benchmarks (--workload), " : "");
   }
   if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
-  std::string text = fmt::format("about {} would decide (--budget {}{})", time_for(effort.seconds),
+  const Enough enough = enough_for(effort.seconds);
+  std::string text = fmt::format("about {} would decide (--budget {}{})",
+                                 counted(static_cast<int>(enough.count), enough.word),
                                  budget_for(effort.seconds), max_blocks_for(effort.blocks, setup));
   if (effort.kind == Kind::hours) {
     text += fmt::format("; with {}a greater --delta or a quieter machine it takes less",
@@ -115,7 +111,7 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
 }
 
 std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup) {
-  const std::string blocks = counted(static_cast<std::size_t>(reach.blocks), "block");
+  const std::string blocks = counted(reach.blocks, "block");
   if (!reach.least) {
     return fmt::format(
         "no number of blocks can fail anything at --alpha {:g}%: it is less than the test's sign "

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/render/bars.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/sentences.hpp"
@@ -41,11 +42,6 @@ struct Summarized {
   const model::Case* measured;
   stats::CaseSummary summary;
 };
-
-std::optional<double> counter_of(const stats::CaseSummary& summary, std::string_view counter) {
-  const auto found = summary.counters.find(std::string(counter));
-  return found == summary.counters.end() ? std::nullopt : std::optional(found->second);
-}
 
 /// The cases that have figures, by workload, in the order in which workloads first appear.
 using Measured = InOrder<std::vector<Summarized>>;
@@ -89,7 +85,7 @@ std::string distribution(const model::Case& measured) {
 void add_times(const Measured& measured, Table& table) {
   double shortest = std::numeric_limits<double>::infinity();
   for_each_case(measured, [&](const Summarized& each) {
-    const double median = each.summary.real_ns_median;
+    const double median = each.summary.real_ns.median;
     if (median > 0) shortest = std::min(shortest, median);
   });
   const TimeUnit unit = time_unit(std::isfinite(shortest) ? shortest : 1);
@@ -118,12 +114,12 @@ void add_times(const Measured& measured, Table& table) {
     };
     const double percent = 100 * of.spread().value_or(0);
     std::vector<Cell>& cells = (row++)->cells;
-    cells.push_back(time(of.real_ns_median));
-    cells.push_back(time(of.real_ns_mad));
-    cells.emplace_back(of.real_ns_mad ? with_separators(percent, 1) : std::string(kNone),
+    cells.push_back(time(of.real_ns.median));
+    cells.push_back(time(of.real_ns.mad));
+    cells.emplace_back(of.real_ns.mad ? with_separators(percent, 1) : std::string(kNone),
                        tone_of_spread(percent));
     cells.emplace_back(ns_cell(of.ns_per_operation), Tone::plain, of.ns_per_operation);
-    cells.push_back(time(of.cpu_ns_median));
+    cells.push_back(time(of.cpu_ns.median));
     cells.emplace_back(distribution(*each.measured));
   });
 }
@@ -189,11 +185,13 @@ Table figures(const model::Run& run) {
   for (const CounterColumn& column : kCounterColumns) {
     bool any = false;
     for_each_case(measured, [&](const Summarized& each) {
-      const auto counted = counter_of(each.summary, column.counter);
+      const auto counted = model::value_at(each.summary.counters, std::string(column.counter));
       any = any || (counted && !(column.is_rare && *counted == 0));
     });
     if (!any) continue;
-    const auto value = [&](const auto& summary) { return counter_of(summary, column.counter); };
+    const auto value = [&](const stats::CaseSummary& summary) {
+      return model::value_at(summary.counters, std::string(column.counter));
+    };
     add_counter(measured, column, value, table);
   }
   return table;
@@ -216,7 +214,7 @@ std::vector<Table> observations(const model::Run& run) {
       table.columns.push_back({.title = std::string(title), .is_number = true, .part = 1});
       auto row = table.rows.begin();
       for (const Summarized& each : cases) {
-        const auto value = counter_of(each.summary, name);
+        const auto value = model::value_at(each.summary.counters, std::string(name));
         (row++)->cells.emplace_back(value ? observed_text(name, *value) : std::string(kNone),
                                     Tone::plain, value);
       }
@@ -229,23 +227,22 @@ std::string common_engine(const model::Run& run) {
   const Measured measured = measured_of(run);
   if (!has_common_engine(measured)) return {};
   const model::Case& any = *measured.begin()->second.front().measured;
-  return fmt::format("{}, {}", any.scheduler,
-                     counted(static_cast<std::size_t>(any.workers), "worker"));
+  return fmt::format("{}, {}", any.scheduler, counted(any.workers, "worker"));
 }
 
 std::string basis(const model::Run& run) {
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  std::size_t most = 0;
+  Extent samples;
   for_each_case(measured_of(run), [&](const Summarized& each) {
-    fewest = std::min(fewest, each.summary.samples);
-    most = std::max(most, each.summary.samples);
+    samples.take(static_cast<double>(each.summary.real_ns.samples));
   });
-  if (most == 0) return {};
-  if (most == 1) return "Each figure rests on a single repetition: nothing is known of its spread.";
+  if (samples.most < 1) return {};
+  if (samples.most == 1) {
+    return "Each figure rests on a single repetition: nothing is known of its spread.";
+  }
   return fmt::format(
       "Each figure is the median of {} repetitions; half of them lie within ± MAD (median absolute "
       "deviation) of it.",
-      range_text(std::to_string(fewest), std::to_string(most)));
+      range_text(fmt::format("{}", samples.least), fmt::format("{}", samples.most)));
 }
 
 std::string_view observed_title(std::string_view name) {
@@ -300,7 +297,7 @@ std::string provenance(const model::Environment& environment) {
 std::string machine_text(const std::string& name, std::int64_t cpus,
                          const std::vector<std::string>& more) {
   std::vector<std::string> parts{name};
-  if (cpus > 0) parts.push_back(counted(static_cast<std::size_t>(cpus), "CPU"));
+  if (cpus > 0) parts.push_back(counted(cpus, "CPU"));
   parts.insert(parts.end(), more.begin(), more.end());
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -30,12 +30,8 @@ VerdictText::Benchmark benchmark_of(const FilesRow& row, double threshold, const
   cells[0] = row.name;
   cells[1] = verdict;
   if (row.base_files > 0 && row.head_files > 0) {
-    cells = compared_cells({.name = row.name,
-                            .change = row.change,
-                            .low = row.low,
-                            .high = row.high,
-                            .verdict = verdict},
-                           row.base_ns, row.head_ns);
+    const Bar bar{row.name, row.change, row.low, row.high, threshold, verdict};
+    cells = compared_cells(bar, row.base_ns, row.head_ns);
     add(cells, "{:.3f}", row.p_adjusted);
     benchmark.levels = levels_text(row.base_ns, row.head_ns);
   }
@@ -65,12 +61,17 @@ void add_moved_counters(const FilesReport& report, Sentences& lines) {
   }
 }
 
+Sentences different_machines(const std::vector<std::string>& differences) {
+  Sentences lines;
+  for (const std::string& each : differences) {
+    add(lines, "The files come from different machines: {}.", each);
+  }
+  return lines;
+}
+
 /// What the figures do not show, a sentence each.
 Sentences remarks(const FilesReport& report) {
-  Sentences lines;
-  for (const std::string& difference : report.machine_differs) {
-    add(lines, "The files come from different machines: {}.", difference);
-  }
+  Sentences lines = different_machines(report.machine_differs);
   NamesAndReasons uncounted;
   bool counts = false;
   for (const FilesRow& row : report.rows) {
@@ -83,11 +84,8 @@ Sentences remarks(const FilesReport& report) {
   // Different machines already explain everything.
   if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
   append(lines, report.failed);
-  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view side) {
-    if (!names.empty()) add(lines, "{}: only {} has it.", names_text(names), side);
-  };
-  incomparable(report.only_base, "base");
-  incomparable(report.only_head, "head");
+  add_named(lines, report.only_base, "only base has it");
+  add_named(lines, report.only_head, "only head has it");
   return lines;
 }
 
@@ -131,20 +129,16 @@ Table records(const FilesReport& report) {
                             "reason", "instructions_base", "instructions_head",
                             "instructions_change", "instructions_verdict"});
   for (const FilesRow& row : report.rows) {
-    auto& cells = table
-                      .add({row.name, word(row.verdict), fmt::format("{}", row.improved),
-                            std::to_string(row.base_files), std::to_string(row.head_files),
-                            raw(row.base_ns), raw(row.head_ns), raw(row.change), raw(row.low),
-                            raw(row.high), raw(row.p), raw(row.p_adjusted), row.reason})
-                      .cells;
-    cells.resize(table.columns.size());
-    if (!row.instructions) continue;
-    if (const auto& exact = row.instructions->exact) {
-      cells[13] = raw(exact->base);
-      cells[14] = raw(exact->head);
-      cells[15] = raw(exact->change);
-    }
-    cells[16] = Cell(word(row.instructions->verdict));
+    const verdict::InstructionsVerdict none;
+    const verdict::InstructionsVerdict& counted = row.instructions ? *row.instructions : none;
+    table.add({row.name, word(row.verdict), fmt::format("{}", row.improved),
+               std::to_string(row.base_files), std::to_string(row.head_files), raw(row.base_ns),
+               raw(row.head_ns), raw(row.change), raw(row.low), raw(row.high), raw(row.p),
+               raw(row.p_adjusted), row.reason,
+               raw_part(counted.exact, &verdict::ExactChange::base),
+               raw_part(counted.exact, &verdict::ExactChange::head),
+               raw_part(counted.exact, &verdict::ExactChange::change),
+               row.instructions ? word(counted.verdict) : ""});
   }
   return table;
 }
@@ -190,10 +184,10 @@ Table file_columns(const ColumnsReport& report) {
   for (const ColumnsRow& row : report.rows) {
     const TimeUnit unit = unit_of(row);
     Row& cells = table.add({row.name});
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      cells.cells.push_back(column_time(row.cells[i], unit));
-      if (i > 0)
-        cells.cells.emplace_back(change_text(row.cells[i]), Tone::plain, row.cells[i].change);
+    for (const ColumnCell& cell : row.cells) {
+      cells.cells.push_back(column_time(cell, unit));
+      const bool is_first = &cell == row.cells.data();
+      if (!is_first) cells.cells.emplace_back(change_text(cell), Tone::plain, cell.change);
     }
   }
   if (report.mean_ns.empty()) return table;
@@ -215,10 +209,7 @@ bool any_cell(const ColumnsReport& report, Predicate predicate) {
 }
 
 Sentences columns_legend(const ColumnsReport& report) {
-  Sentences lines;
-  for (const std::string& difference : report.machine_differs) {
-    add(lines, "The files come from different machines: {}.", difference);
-  }
+  Sentences lines = different_machines(report.machine_differs);
   add(lines,
       "Times are medians of the files' medians; ± is their median absolute deviation, and for a "
       "single file that of its repetitions. Changes are against {}.",
@@ -251,9 +242,7 @@ Sentences columns_legend(const ColumnsReport& report) {
 
 Document document(const ColumnsReport& report) {
   Section section{"result", "", {file_columns(report)}};
-  for (const std::string& each : columns_legend(report)) {
-    section.blocks.emplace_back(Paragraph{each});
-  }
+  for (const std::string& each : columns_legend(report)) section.say(each);
   return {"", {}, {std::move(section)}, {}};
 }
 

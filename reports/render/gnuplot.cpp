@@ -1,12 +1,10 @@
 #include "reports/render/gnuplot.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 
 #include "reports/model/fingerprint.hpp"
 #include "reports/render/columns.hpp"
@@ -116,8 +114,7 @@ std::string linear_ticks(double least, double most) {
 void Span::take_ns(double value) {
   const double drawn = drawable_ns(value);
   is_cut = is_cut || drawn != value;
-  least = std::min(least, drawn);
-  most = std::max(most, drawn);
+  take(drawn);
 }
 
 void PlotScript::show_title() {

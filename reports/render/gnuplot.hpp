@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,10 +56,8 @@ inline constexpr int kVermillion = 4;
 /// Ticks at about four round numbers of a range that contains 0.
 [[nodiscard]] std::string linear_ticks(double least, double most);
 
-/// The range of a scale: the values it was given, as far as they can be drawn.
-struct Span {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
+/// The range of a scale of times, as far as they can be drawn.
+struct Span : Extent {
   bool is_cut = false;  ///< a value lay outside of what can be drawn
 
   void take_ns(double value);

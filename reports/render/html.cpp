@@ -34,9 +34,14 @@ std::string_view class_of(Tone tone) {
 
 Markup line_break() { return {"\n"}; }
 
+/// An element with a line of its own.
+Markup line(std::string_view name, Attributes attributes, const Markup& content) {
+  return element(name, attributes, content) + line_break();
+}
+
 Markup with_tone(std::string_view name, Tone tone, const Markup& content) {
-  if (tone == Tone::plain) return element(name, {}, content) + line_break();
-  return element(name, {{"class", class_of(tone)}}, content) + line_break();
+  if (tone == Tone::plain) return line(name, {}, content);
+  return line(name, {{"class", class_of(tone)}}, content);
 }
 
 Markup paragraph(const Paragraph& content, std::string_view name = "p") {
@@ -59,21 +64,18 @@ class HtmlWriter {
     const std::string heading_id = content.id + "-title";
     Markup inner = line_break();
     if (!content.title.empty() && !content.folded) {
-      inner += element(heading, {{"id", heading_id}}, text(content.title)) + line_break();
+      inner += line(heading, {{"id", heading_id}}, text(content.title));
     }
     for (const Block& block : content.blocks) {
       inner += std::visit([this](const auto& each) { return markup(each); }, block);
     }
     for (const Section& part : content.parts) inner += section(part, level + 1);
     if (content.folded) {
-      return element("details", {{"id", content.id}},
-                     element("summary", {}, text(content.title)) + inner) +
-             line_break();
+      return line("details", {{"id", content.id}},
+                  element("summary", {}, text(content.title)) + inner);
     }
-    if (content.title.empty())
-      return element("section", {{"id", content.id}}, inner) + line_break();
-    return element("section", {{"id", content.id}, {"aria-labelledby", heading_id}}, inner) +
-           line_break();
+    if (content.title.empty()) return line("section", {{"id", content.id}}, inner);
+    return line("section", {{"id", content.id}, {"aria-labelledby", heading_id}}, inner);
   }
 
  private:
@@ -82,7 +84,7 @@ class HtmlWriter {
   Markup markup(const Items& content) {
     Markup items = line_break();
     for (const Paragraph& item : content.items) items += paragraph(item, "li");
-    return element("ul", {}, items) + line_break();
+    return line("ul", {}, items);
   }
 
   Markup markup(const Findings& content) {
@@ -93,17 +95,14 @@ class HtmlWriter {
       if (!each.command.empty()) item += text(" → ") + element("code", {}, text(each.command));
       items += with_tone("li", each.tone, item);
     }
-    return element("ul", {}, items) + line_break();
+    return line("ul", {}, items);
   }
 
   Markup markup(const Listing& content) {
     const Markup code = element("code", {}, text(content.text));
     Markup label;
-    if (!content.label.empty()) {
-      label = element("p", {{"class", "label"}}, text(content.label)) + line_break();
-    }
-    return label + element("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code) +
-           line_break();
+    if (!content.label.empty()) label = line("p", {{"class", "label"}}, text(content.label));
+    return label + line("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code);
   }
 
   Markup markup(const Table& table) {
@@ -111,33 +110,33 @@ class HtmlWriter {
     const std::string caption_id = fmt::format("table-{}", ++tables_);
     Markup head;
     for (const Column& column : content.columns) head += heading_cell(column);
-    head = element("thead", {}, element("tr", {}, head)) + line_break();
+    head = line("thead", {}, element("tr", {}, head));
     const std::size_t first = std::min(content.rows.size(), kPlainRows);
     const Markup caption =
-        element("caption", {{"id", caption_id}}, element("span", {}, text(content.caption)));
-    Markup frame = framed(caption_id, caption + line_break() + head + rows_of(content, 0, first));
+        line("caption", {{"id", caption_id}}, element("span", {}, text(content.caption)));
+    Markup frame = framed(caption_id, caption + head + rows_of(content, 0, first));
     if (first < content.rows.size()) {
-      frame += element("noscript", {},
-                       framed(caption_id, head + rows_of(content, first, content.rows.size()))) +
-               line_break();
+      frame += line("noscript", {},
+                    framed(caption_id, head + rows_of(content, first, content.rows.size())));
     }
     if (const std::string meaning = legend(content); !meaning.empty()) {
       frame += paragraph({meaning, Tone::quiet});
     }
     if (!content.folded) return frame;
-    return element("details", {}, element("summary", {}, text(content.caption)) + frame) +
-           line_break();
+    return line("details", {}, element("summary", {}, text(content.caption)) + frame);
   }
 
-  /// A table that scrolls if it is too wide. The keyboard can scroll only what takes the focus.
+  /// What scrolls if it is too wide. The keyboard can scroll only what takes the focus.
+  static Markup scrolling(std::string_view kind, const std::string& caption_id,
+                          const Markup& content) {
+    return element(
+        "div",
+        {{"class", kind}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", caption_id}},
+        content);
+  }
+
   static Markup framed(const std::string& caption_id, const Markup& table) {
-    return element("div",
-                   {{"class", "wide"},
-                    {"role", "region"},
-                    {"tabindex", "0"},
-                    {"aria-labelledby", caption_id}},
-                   element("table", {}, table)) +
-           line_break();
+    return scrolling("wide", caption_id, element("table", {}, table)) + line_break();
   }
 
   static Markup rows_of(const Table& content, std::size_t first, std::size_t end) {
@@ -186,15 +185,10 @@ class HtmlWriter {
           text(fmt::format("The plot “{}” would stand here: {}", title,
                            told ? drawn->second.reason : std::string("it was not drawn."))));
     } else {
-      drawing = element("div",
-                        {{"class", "plot"},
-                         {"role", "region"},
-                         {"tabindex", "0"},
-                         {"aria-labelledby", caption_id}},
-                        drawing);
+      drawing = scrolling("plot", caption_id, drawing);
     }
     const Markup caption = element("figcaption", {{"id", caption_id}}, text(content.caption));
-    return element("figure", {}, drawing + line_break() + caption) + line_break();
+    return line("figure", {}, drawing + line_break() + caption);
   }
 
   const DrawnPlots& plots_;
@@ -207,10 +201,9 @@ Markup contents(const Document& document) {
   Markup items = line_break();
   for (const Section& section : document.sections) {
     if (section.title.empty()) continue;
-    items += element("li", {}, element("a", {{"href", '#' + section.id}}, text(section.title))) +
-             line_break();
+    items += line("li", {}, element("a", {{"href", '#' + section.id}}, text(section.title)));
   }
-  return element("nav", {{"aria-label", "Contents"}}, element("ul", {}, items)) + line_break();
+  return line("nav", {{"aria-label", "Contents"}}, element("ul", {}, items));
 }
 
 Markup head_of(const Document& document) {
@@ -218,8 +211,8 @@ Markup head_of(const Document& document) {
              "<meta charset=\"utf-8\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"} +
-         element("title", {}, text(document.title.empty() ? "taskbench" : document.title)) +
-         line_break() + element("style", {}, Markup{std::string(kPageStyle)}) + line_break();
+         line("title", {}, text(document.title.empty() ? "taskbench" : document.title)) +
+         line("style", {}, Markup{std::string(kPageStyle)});
 }
 
 }  // namespace
@@ -284,22 +277,19 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
 
 std::string html(const Document& document, const DrawnPlots& plots) {
   HtmlWriter page(plots, document);
-  Markup lead = line_break() + element("h1", {}, text(document.title)) + line_break();
+  Markup lead = line_break() + line("h1", {}, text(document.title));
   for (const Paragraph& each : document.lead) lead += paragraph(each);
   Markup main = line_break();
   for (const Section& section : document.sections) main += page.section(section, 2);
   const Markup body =
       line_break() +
-      element("a", {{"class", "skip"}, {"href", "#main"}}, text("Skip to the results")) +
-      line_break() + element("header", {}, lead) + line_break() + contents(document) +
-      element("main", {{"id", "main"}, {"tabindex", "-1"}}, main) + line_break() +
-      element("script", {}, Markup{std::string(kPageScript)}) + line_break();
-  return "<!DOCTYPE html>\n" +
-         element("html", {{"lang", "en"}},
-                 line_break() + element("head", {}, line_break() + head_of(document)) +
-                     line_break() + element("body", {}, body) + line_break())
-             .html +
-         '\n';
+      line("a", {{"class", "skip"}, {"href", "#main"}}, text("Skip to the results")) +
+      line("header", {}, lead) + contents(document) +
+      line("main", {{"id", "main"}, {"tabindex", "-1"}}, main) +
+      line("script", {}, Markup{std::string(kPageScript)});
+  const Markup page_text =
+      line_break() + line("head", {}, line_break() + head_of(document)) + line("body", {}, body);
+  return "<!DOCTYPE html>\n" + line("html", {{"lang", "en"}}, page_text).html;
 }
 
 }  // namespace taskbench::reports::render

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/gnuplot.hpp"
@@ -13,7 +12,6 @@ namespace taskbench::reports::render {
 namespace {
 
 using verdict::Gain;
-using verdict::LadderRow;
 using verdict::LadderVerdict;
 
 std::string times(double ratio) { return fmt::format("{:.{}f}×", ratio, ratio < 9.995 ? 2 : 1); }
@@ -21,10 +19,6 @@ std::string times(double ratio) { return fmt::format("{:.{}f}×", ratio, ratio <
 std::string gain_interval(const std::optional<Gain>& gain) {
   if (!gain || !gain->interval) return std::string(kNone);
   return fmt::format("{} … {}", times(gain->interval->low), times(gain->interval->high));
-}
-
-std::string step_text(const std::optional<Gain>& step) {
-  return step && step->is_sure() ? times(step->ratio) : std::string(kNone);
 }
 
 std::string rung_text(const model::LadderRung& rung) {
@@ -37,16 +31,17 @@ Table table_of(const model::Ladder& ladder, const LadderVerdict& verdict) {
       .columns = named_figures({"step", "ns/iteration", "gives",
                                 interval_title(verdict::kLadderConfidence), "with all before"})};
   for (std::size_t i = 0; i < verdict.rows.size(); ++i) {
-    const LadderRow& row = verdict.rows[i];
-    const auto ratio = [](const std::optional<Gain>& gain) {
-      return gain ? std::optional(gain->ratio) : std::nullopt;
+    const auto& [median_ns, step, total] = verdict.rows[i];
+    const auto gain_cell = [](const std::optional<Gain>& gain, bool is_shown) {
+      Cell cell = raw_part(gain, &Gain::ratio);
+      cell.text = is_shown ? times(gain->ratio) : std::string(kNone);
+      return cell;
     };
     table.add({rung_text(ladder.rungs[i]),
-               {with_separators(row.median_ns, 0), Tone::plain, row.median_ns},
-               {step_text(row.step), Tone::plain, ratio(row.step)},
-               gain_interval(row.step),
-               {row.total ? times(row.total->ratio) : std::string(kNone), Tone::plain,
-                ratio(row.total)}});
+               {with_separators(median_ns, 0), Tone::plain, median_ns},
+               gain_cell(step, step && step->is_sure()),
+               gain_interval(step),
+               gain_cell(total, total.has_value())});
   }
   return table;
 }
@@ -75,19 +70,14 @@ constexpr std::string_view kMeaning =
     "not surely more or less than 1. A block is a fresh process that measures all of them in a "
     "drawn order, and only times of one block are compared.";
 
-/// The scale of a waterfall.
+/// A waterfall, and the range of what it shows.
 struct Waterfall {
   const LadderVerdict& verdict;
-  double least = 1;
-  double most = 1;
+  Extent range{1, 1};
 
   [[nodiscard]] double total(std::size_t row) const {
     const std::optional<Gain>& gain = verdict.rows[row].total;
     return gain ? std::clamp(gain->ratio, 1e-9, 1e9) : 1;
-  }
-  void take(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
   }
 };
 
@@ -101,7 +91,7 @@ void add_bars(Waterfall& drawing, PlotScript& plot) {
     const bool is_sure = rows[i].step->is_sure();
     const int colour = !is_sure ? kGrey : rows[i].step->ratio > 1 ? kGreen : kVermillion;
     plot.point({from, to, middle_of_row(i), static_cast<double>(colour), is_sure ? 0.34 : 0.1});
-    drawing.take(to);
+    drawing.range.take(to);
   }
   plot.point({1, drawing.total(rows.size() - 1), middle_of_row(rows.size()),
               static_cast<double>(kBlue), 0.34});
@@ -128,8 +118,8 @@ void add_intervals(Waterfall& drawing, PlotScript& plot) {
     const double total = drawing.total(i);
     const double low = interval ? std::clamp(interval->low, 1e-9, 1e9) : total;
     const double high = interval ? std::clamp(interval->high, 1e-9, 1e9) : total;
-    drawing.take(low);
-    drawing.take(high);
+    drawing.range.take(low);
+    drawing.range.take(high);
     plot.point({total, low, high, middle_of_row(row)});
   };
   for (std::size_t i = 1; i < rows.size(); ++i) point(i, i);
@@ -175,22 +165,22 @@ Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
     const int index = plot.begin_block("the document's total", "ratio  row");
     const double ratio = verdict.documented->ratio();
     plot.point({ratio, middle_of_row(verdict.rows.size())});
-    drawing.take(ratio);
+    drawing.range.take(ratio);
     plot.draw("index {} using 1:2 with points pt 13 ps 1.6 lt {} title 'total in the document'",
               index, kOrange);
   }
   plot.show_title();
   plot.label_rows(labels);
   plot.key_below(1);
-  const bool is_wide = drawing.most > kWide * drawing.least;
+  const auto [least, most] = drawing.range;
+  const bool is_wide = most > kWide * least;
   plot.line("set xlabel 'times the speed of tokio01{}'", is_wide ? ", logarithmic scale" : "");
   if (is_wide) {
-    plot.line("set logscale x; set xtics ({})",
-              logarithmic_ticks(drawing.least / 1.1, drawing.most * 1.5));
-    plot.line("set xrange [{:g}:{:g}]", drawing.least / 1.1, drawing.most * 1.5);
+    plot.line("set logscale x; set xtics ({})", logarithmic_ticks(least / 1.1, most * 1.5));
+    plot.line("set xrange [{:g}:{:g}]", least / 1.1, most * 1.5);
   } else {
-    const double margin = 0.06 * (drawing.most - drawing.least);
-    plot.line("set xrange [{:g}:{:g}]", drawing.least - margin, drawing.most + 3 * margin);
+    const double margin = 0.06 * (most - least);
+    plot.line("set xrange [{:g}:{:g}]", least - margin, most + 3 * margin);
   }
   plot.plot();
   return std::move(plot).finished(150 + 34 * static_cast<int>(labels.size()));

@@ -1,8 +1,6 @@
 // A ladder as a document with plots.
 #pragma once
 
-#include <string>
-
 #include "reports/model/ladder.hpp"
 #include "reports/render/document.hpp"
 #include "reports/verdict/ladder.hpp"

@@ -20,16 +20,12 @@ using verdict::Machine;
 using verdict::PairedReport;
 using verdict::Verdict;
 
-/// Effects that would differ so much by chance in one of twenty trials are told of.
+/// Effects differ between machines if chance explains that in at most one of twenty trials.
 constexpr double kDiffering = 0.05;
 
 /// "2: runner-a"
 std::string name_of(const PairedReport& report, std::size_t machine) {
   return fmt::format("{}: {}", machine + 1, report.machines[machine].host);
-}
-
-std::string parts_text(const std::vector<int>& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::size_t kinds_in(const PairedReport& report) {
@@ -38,12 +34,7 @@ std::size_t kinds_in(const PairedReport& report) {
   return kinds.size();
 }
 
-std::size_t machines_with_blocks(const PairedReport& report) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(report.machines, [](const Machine& each) { return each.blocks > 0; }));
-}
-
-/// How much of the estimate a machine is.
+/// The share of a machine in the estimate.
 double share_of(const ByMachine& by, std::size_t machine, model::Unit unit) {
   double all = 0;
   for (const auto& each : by.machines) {
@@ -56,9 +47,7 @@ void add_missing(const model::PairedSetup& setup, Sentences& lines) {
   if (setup.parts.empty()) return;  // a report that somebody has edited
   std::vector<int> missing;
   for (int number = 1; number <= setup.parts.front().of; ++number) {
-    if (std::ranges::find(setup.parts, number, &model::TrialPart::number) == setup.parts.end()) {
-      missing.push_back(number);
-    }
+    if (!model::contains(setup.parts, number, &model::TrialPart::number)) missing.push_back(number);
   }
   if (missing.empty()) return;
   add(lines, "{} of {} parts {} missing: {}. The verdict rests on the blocks of the others.",
@@ -82,7 +71,7 @@ std::string other_verdicts(const PairedReport& report) {
 }
 
 void add_other_question(model::Unit unit, const PairedReport& report, Sentences& lines) {
-  const std::size_t machines = machines_with_blocks(report);
+  const std::size_t machines = verdict::machines_with_blocks(report.machines);
   if (unit == model::Unit::machine) {
     add(lines,
         "The verdict is about machines like these {}: each is one observation. About these "
@@ -159,26 +148,24 @@ Table machines_table(const PairedReport& report, const BenchmarkVerdict& of, mod
   for (std::size_t i = 0; i < by.machines.size(); ++i) {
     const verdict::MachineEffect& effect = by.machines[i];
     if (effect.blocks == 0) continue;
-    table.add(
-        {name_of(report, i), parts_text(report.machines[i].parts), std::to_string(effect.blocks),
-         percent(share_of(by, i, unit)), percent_change(effect.change),
-         interval_text(effect.low, effect.high), percent_change(effect.change_without)},
-        table.group_title.empty() ? "" : report.machines[i].kind);
+    table.add({name_of(report, i), fmt::format("{}", fmt::join(report.machines[i].parts, ", ")),
+               std::to_string(effect.blocks), percent(share_of(by, i, unit)),
+               percent_change(effect.change), interval_text(effect.low, effect.high),
+               percent_change(effect.change_without)},
+              table.group_title.empty() ? "" : report.machines[i].kind);
   }
   return table;
 }
 
 std::vector<Block> machines_blocks(const model::PairedTrial& trial, const PairedReport& report) {
   std::vector<Block> blocks;
-  if (machines_with_blocks(report) < 2) return blocks;
+  if (verdict::machines_with_blocks(report.machines) < 2) return blocks;
   for (const BenchmarkVerdict* each : shown_by_machine(report)) {
     std::vector<Bar> rows;
     for (const EffectRow& row : forest_rows(report, *each)) {
-      Bar bar{row.label, row.change, {}, {}, row.delta, {}};
-      // Of what has no interval, only the estimate is drawn.
-      bar.low = row.interval ? row.interval->low : row.change;
-      bar.high = row.interval ? row.interval->high : row.change;
-      rows.push_back(std::move(bar));
+      // Without an interval, only the estimate is drawn.
+      const auto [low, high] = row.interval.value_or(stats::Interval{row.change, row.change});
+      rows.push_back({row.label, row.change, low, high, row.delta, {}});
     }
     blocks.emplace_back(Listing{each->name + " by machine", bars(rows, each->interval_level)});
     blocks.emplace_back(machines_table(report, *each, trial.setup.unit));
@@ -191,14 +178,11 @@ std::vector<EffectRow> forest_rows(const PairedReport& report, const BenchmarkVe
   for (std::size_t i = 0; i < report.machines.size(); ++i) {
     const verdict::MachineEffect& effect = of.by_machine->machines[i];
     if (effect.blocks == 0) continue;
-    EffectRow row{
-        name_of(report, i), Verdict::inconclusive, effect.change, {}, of.epsilon, of.delta, {}};
-    if (effect.low && effect.high) row.interval = {*effect.low, *effect.high};
-    rows.push_back(std::move(row));
+    rows.push_back({name_of(report, i), Verdict::inconclusive, effect.change,
+                    interval_of(effect.low, effect.high), of.epsilon, of.delta});
   }
-  EffectRow all{"all machines", of.verdict, of.change, {}, of.epsilon, of.delta, {}};
-  if (of.low && of.high) all.interval = {*of.low, *of.high};
-  rows.push_back(std::move(all));
+  rows.push_back(
+      {"all machines", of.verdict, of.change, interval_of(of.low, of.high), of.epsilon, of.delta});
   return rows;
 }
 
@@ -216,7 +200,7 @@ Sentences machine_remarks(const model::PairedTrial& trial, const PairedReport& r
 std::string merged_basis(const model::PairedTrial& trial, const PairedReport& report) {
   std::string text = fmt::format(
       " The blocks are those of {} on {}{}. ", counted(trial.setup.parts.size(), "part"),
-      counted(machines_with_blocks(report), "machine"),
+      counted(verdict::machines_with_blocks(report.machines), "machine"),
       kinds_in(report) > 1 ? fmt::format(" of {} kinds", kinds_in(report)) : std::string());
   text += trial.setup.rounds > 1
               ? fmt::format("There are {} looks, each when every part has had another block.",

@@ -18,32 +18,17 @@ constexpr std::size_t kMostRows = 500;
 /// characters included. Underscores within words mean nothing in GitHub's Markdown, and names are
 /// full of them.
 std::string escaped(std::string_view text) {
-  std::string lines(text);
-  std::erase(lines, '\r');
-  std::string result;
-  for (const char c : printable(lines)) {
-    switch (c) {
-      case '|':
-      case '\\':
-      case '`':
-      case '*':
-      case '[':
-      case ']':
-        result += '\\';
-        result += c;
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '\n':
-        result += "<br>";
-        break;
-      default:
-        result += c;
-    }
+  std::string result = printable(replaced(text, "\r", ""));
+  for (const auto& [character, escape] : {std::pair{"\\", "\\\\"},
+                                          {"|", "\\|"},
+                                          {"`", "\\`"},
+                                          {"*", "\\*"},
+                                          {"[", "\\["},
+                                          {"]", "\\]"},
+                                          {"&", "&amp;"},
+                                          {"<", "&lt;"},
+                                          {"\n", "<br>"}}) {
+    result = replaced(result, character, escape);
   }
   return result;
 }

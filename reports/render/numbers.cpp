@@ -1,8 +1,5 @@
 #include "reports/render/numbers.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -18,9 +15,7 @@ double rounded(double part) {
 }  // namespace
 
 std::string with_separators(std::uint64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
+  return fmt::format("{}", fmt::group_digits(number));
 }
 
 std::string with_separators(double number, int decimals) {
@@ -58,10 +53,6 @@ std::string percent(std::optional<double> part) {
 }
 
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", rounded(change)); }
-
-std::string counted(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with("s") ? "es" : "s");
-}
 
 std::string range_text(const std::string& least, const std::string& most) {
   return least == most ? least : fmt::format("{} to {}", least, most);

@@ -1,8 +1,13 @@
 // Numbers as text: counts, times, changes, with their units.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,10 +41,23 @@ inline constexpr std::string_view kNone = "–";
 [[nodiscard]] std::string percent_change(double change);
 
 /// "1 block", "2 blocks", "2 processes"
-[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+[[nodiscard]] std::string counted(std::integral auto number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with("s") ? "es" : "s");
+}
 
 /// "5 to 9", or just one of them if they are equal.
 [[nodiscard]] std::string range_text(const std::string& least, const std::string& most);
+
+/// The range of the values that it has been given.
+struct Extent {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+
+  void take(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
 
 /// "95 % interval"
 [[nodiscard]] std::string interval_title(double level);

@@ -4,19 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstdint>
-#include <map>
+#include <ranges>
 #include <utility>
-#include <vector>
 
-#include "reports/render/columns.hpp"
-#include "reports/render/counters.hpp"
 #include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
 #include "reports/render/machines.hpp"
-#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::render {
@@ -30,8 +23,6 @@ using verdict::Verdict;
 std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
-
-std::string blocks_of(int blocks) { return counted(static_cast<std::size_t>(blocks), "block"); }
 
 /// "16"; "16 of 63" of a benchmark that the later blocks did not measure.
 std::string blocks_text(const verdict::MetricVerdict& row, int of_trial) {
@@ -64,8 +55,7 @@ bool shows_cpu_time(const BenchmarkVerdict& row) {
 }
 
 bool is_of_main_thread(const model::PairedSetup& setup, const std::string& benchmark) {
-  const auto found = setup.cpu_time_of.find(benchmark);
-  return found != setup.cpu_time_of.end() && found->second == model::CpuTimeOf::main_thread;
+  return model::value_at(setup.cpu_time_of, benchmark) == model::CpuTimeOf::main_thread;
 }
 
 enum class Spent { computing, waiting, unknown };
@@ -109,16 +99,13 @@ Sentences why_slower(const BenchmarkVerdict& row) {
 void take_metric(Metric metric, const verdict::MetricVerdict& from,
                  VerdictText::Benchmark& benchmark) {
   benchmark.metric = metric;
+  benchmark.improved = metric == Metric::time && from.improved;
   benchmark.verdict = from.verdict;
   benchmark.change = from.change;
   benchmark.low = from.low;
   benchmark.high = from.high;
   benchmark.threshold = from.delta;
   benchmark.levels = levels_text(from.base_ns, from.head_ns);
-}
-
-std::string joined_clauses(const Sentences& clauses) {
-  return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
 /// Adds a threshold that differs from --delta.
@@ -131,7 +118,7 @@ void add_threshold(const verdict::MetricVerdict& row, double delta, Sentences& w
 /// The benchmark as its times judge it, without instructions.
 VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const BenchmarkVerdict& row,
                                     bool any_undecided, const verdict::Reach& reach) {
-  VerdictText::Benchmark benchmark{.name = row.name, .improved = row.improved};
+  VerdictText::Benchmark benchmark{.name = row.name};
   take_metric(Metric::time, row, benchmark);
   Sentences why;
   if (row.verdict == Verdict::fail) {
@@ -141,16 +128,14 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
     add(why, "its wall time {}, {}", row.verdict == Verdict::pass ? "passes" : "is undecided",
         percent_change(row.change));
     take_metric(Metric::cpu_time, *row.cpu, benchmark);
-    benchmark.improved = false;
     if (is_of_main_thread(setup, row.name)) {
       why.emplace_back("the CPU time is that of its main thread");
     }
     add_threshold(*row.cpu, setup.delta, why);
   } else if (row.verdict == Verdict::pass && row.cpu && holds_back(*row.cpu)) {
     take_metric(Metric::cpu_time, *row.cpu, benchmark);
-    benchmark.improved = false;
   }
-  benchmark.reason = joined_clauses(why);
+  benchmark.reason = fmt::format("{}", fmt::join(why, "; "));
   const auto effort = [&](const verdict::MetricVerdict& of) {
     return any_undecided ? std::optional(effort_of(of, reach)) : std::nullopt;
   };
@@ -214,11 +199,6 @@ std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
   return in_reading_order(std::move(benchmarks));
 }
 
-std::string capitalised(std::string text) {
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
-}
-
 /// Warns of other work on the machine, if there was enough of it.
 void add_busy_machine(const PairedReport& report, Sentences& lines) {
   const std::string warning = verdict::drift_warning(report.machine);
@@ -240,24 +220,24 @@ void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sen
   add(lines,
       "{} was a {} after the first {}, at {}; all {} together, at {}, do not confirm that, so it "
       "is INCONCLUSIVE.",
-      what, word(row.decided->verdict), blocks_of(row.decided->blocks),
+      what, word(row.decided->verdict), counted(row.decided->blocks, "block"),
       percent_change(row.decided->change), row.blocks, percent_change(row.change));
 }
 
-/// Says of what there was no time for all of.
+/// Says what was cut short or left out for lack of time.
 void add_not_closely(const PairedReport& report, Sentences& lines) {
   if (!report.resting.empty()) {
     int most = 0;
     std::optional<double> high = 0;  // empty: anything
     for (const BenchmarkVerdict& row : report.benchmarks) {
-      if (std::ranges::find(report.resting, row.name) == report.resting.end()) continue;
+      if (!model::contains(report.resting, row.name)) continue;
       most = std::max(most, row.blocks);
       high = high && row.high ? std::optional(std::max(*high, *row.high)) : std::nullopt;
     }
     add(lines,
         "{} not looked at closely, as there was no time for all: after at most {}, others seemed "
         "slower. {} could hide there; a longer --budget, --workload or --changed-first would tell.",
-        counted_are(report.resting.size()), blocks_of(most),
+        counted_are(report.resting.size()), counted(most, "block"),
         high ? fmt::format("A slowdown of up to {}", percent(*high)) : "Any slowdown");
   }
   if (!report.unreached.empty()) {
@@ -291,12 +271,9 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_shared(lines, uncounted, kNoInstructions);
   append(lines, uncounted_remarks(trial, report));
   append(lines, missing_kinds(trial));
-  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view why) {
-    if (!names.empty()) add(lines, "{}: {}; nothing to compare with.", names_text(names), why);
-  };
-  incomparable(setup.only_base, "only base has it");
-  incomparable(setup.failing_in_base, "fails in base");
-  incomparable(setup.only_head, "only head has it");
+  add_named(lines, setup.only_base, "only base has it; nothing to compare with");
+  add_named(lines, setup.failing_in_base, "fails in base; nothing to compare with");
+  add_named(lines, setup.only_head, "only head has it; nothing to compare with");
   NamesAndReasons left_out;
   for (const auto& [name, reason] : setup.left_out) left_out.emplace_back(name, reason);
   add_shared(lines, left_out, "left out: ");
@@ -318,10 +295,7 @@ std::string cpu_basis(const model::PairedSetup& setup) {
       " CPU times are judged separately, with the same noise floors and a chance of a false alarm "
       "of {} of their own; their rows are left out where both times simply pass.",
       percent(setup.alpha));
-  const auto is_partial = [](const auto& entry) {
-    return entry.second == model::CpuTimeOf::main_thread;
-  };
-  if (std::ranges::any_of(setup.cpu_time_of, is_partial)) {
+  if (model::contains(std::views::values(setup.cpu_time_of), model::CpuTimeOf::main_thread)) {
     text +=
         " Google Benchmark's are those of the main thread alone, unless MeasureProcessCPUTime() is "
         "called.";
@@ -341,8 +315,8 @@ std::string legend(const PairedReport& report) {
   const std::size_t count = report.benchmarks.size();
   std::string text = fmt::format(
       "A block is {} processes, half of them base and half head. adjusted p: the chance {} "
-      "although "
-      "{} slower. detectable: a slowdown that this many blocks would FAIL four times in five.",
+      "although {} slower. detectable: a slowdown that this many blocks would FAIL four times in "
+      "five.",
       model::kBlockSize,
       count == 1 ? "of such a slowdown"
                  : fmt::format("that any of {} benchmarks shows such a slowdown", count),
@@ -383,12 +357,10 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto& setup = trial.setup;
   std::string text = fmt::format(
       "{} of {} processes, {} of {} ms in each process; seed {}. FAIL: slower by {} or more, with "
-      "a "
-      "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
+      "a chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
       "below that.",
-      blocks_of(report.blocks), model::kBlockSize,
-      counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
-      setup.seed, threshold_text(setup, report), percent(setup.alpha));
+      counted(report.blocks, "block"), model::kBlockSize, counted(setup.repetitions, "repetition"),
+      setup.min_time_s * 1e3, setup.seed, threshold_text(setup, report), percent(setup.alpha));
   text +=
       report.machines.empty()
           ? " From 8 blocks on, a verdict is drawn again and again; the first clear one stands, "
@@ -447,17 +419,12 @@ std::string what_failed(const model::PairedFailure& failure) {
 }
 
 std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
-  std::map<std::string, std::pair<double, double>> ranges;  // by their source
-  for (const auto& [name, floor] : floors) {
-    const auto place = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon).first;
-    auto& [least, greatest] = place->second;
-    least = std::min(least, floor.epsilon);
-    greatest = std::max(greatest, floor.epsilon);
-  }
+  std::map<std::string, Extent> ranges;  // by their source
+  for (const auto& [name, floor] : floors) ranges[floor.source].take(floor.epsilon);
   std::string text;
   for (const auto& [source, range] : ranges) {
     text += fmt::format(" Noise floor: {}, {}.",
-                        range_text(percent(range.first), percent(range.second)), source);
+                        range_text(percent(range.least), percent(range.most)), source);
   }
   return text;
 }
@@ -478,7 +445,7 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   if (is_any_undecided(report)) text.titles.emplace_back("would decide");
   text.benchmarks = benchmarks_of(trial, report, text.titles);
   text.legend = legend(report);
-  if (!report.could_fail && report.blocks > 0) text.too_few = blocks_of(report.blocks);
+  if (!report.could_fail && report.blocks > 0) text.too_few = counted(report.blocks, "block");
   text.remarks = remarks(trial, report);
   text.basis = basis(trial, report);
   text.explanation = explanation_lines(trial, report);
@@ -519,23 +486,18 @@ void add_record(const std::string& name, const char* metric, const verdict::Metr
 }
 
 void add_record(const std::string& name, const verdict::InstructionsVerdict& of, Table& table) {
-  auto& cells =
-      table.add({name, "instructions", word(of.verdict), fmt::format("{}", of.improved())}).cells;
-  cells.resize(table.columns.size());
-  if (!of.exact) return;
-  cells[4] = raw(of.exact->base);
-  cells[5] = raw(of.exact->head);
-  cells[6] = raw(of.exact->change);
-  cells[9] = raw(of.exact->threshold);
+  using verdict::ExactChange;
+  const Cell none;
+  const auto value = [&](double ExactChange::*part) { return raw_part(of.exact, part); };
+  table.add({name, "instructions", word(of.verdict), fmt::format("{}", of.improved()),
+             value(&ExactChange::base), value(&ExactChange::head), value(&ExactChange::change),
+             none, none, value(&ExactChange::threshold), none, none, none});
 }
 
 void add_record(const std::string& name, const verdict::KindVerdict& of, Table& table) {
-  auto& cells =
-      table.add({name, of.kind, word(of.verdict), fmt::format("{}", of.is_better())}).cells;
-  cells.resize(table.columns.size());
-  cells[4] = raw(of.base);
-  cells[5] = raw(of.head);
-  cells[9] = raw(of.threshold);
+  const Cell none;
+  table.add({name, of.kind, word(of.verdict), fmt::format("{}", of.is_better()), raw(of.base),
+             raw(of.head), none, none, none, raw(of.threshold), none, none, none});
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/gnuplot.hpp"
-#include "reports/stats/interval.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -241,12 +240,10 @@ namespace {
 /// Adds what is drawn in a panel.
 void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels,
                PlotScript& plot) {
-  double least = 0;
-  double most = 0;
+  Extent range{0, 0};
   const auto taken = [&](double value) {
     const double drawn = drawable_count(value);
-    least = std::min(least, drawn);
-    most = std::max(most, drawn);
+    range.take(drawn);
     return drawn;
   };
   plot.draw(
@@ -275,6 +272,7 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
     plot.line("set label 'not counted' at graph 0.02, first {:g} font small_font",
               middle_of_row(i));
   }
+  auto [least, most] = range;
   if (!(most > least)) most = 1;
   const double margin = 0.04 * (most - least);
   plot.line("set xrange [{:g}:{:g}]; set xtics ({})", least < 0 ? least - margin : 0, most + margin,
@@ -318,7 +316,7 @@ double scale_values(const WorkersPanel& panel, PlotScript& plot) {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   for (const auto& line : panel.lines) {
-    for (const WorkersPanel::Point& point : line) {
+    for (const MedianAt& point : line) {
       const auto [low, high] = point.interval.value_or(stats::Interval{point.median, point.median});
       least = std::min(least, drawable_count(low));
       most = std::max(most, drawable_count(high));
@@ -435,12 +433,8 @@ double drawn(double change) {
 
 /// Sets a range for everything that is drawn in it, with a margin.
 void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
-  double least = 0;
-  double most = 0;
-  const auto take = [&](double change) {
-    least = std::min(least, drawn(change));
-    most = std::max(most, drawn(change));
-  };
+  Extent range{0, 0};
+  const auto take = [&](double change) { range.take(drawn(change)); };
   for (const EffectRow& row : rows) {
     for (const double change : row.blocks) take(change);
     take(row.change);
@@ -451,8 +445,8 @@ void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
       take(row.interval->high);
     }
   }
-  const double margin = 0.05 * (most - least);
-  plot.line("set xrange [{:.5g}:{:.5g}]", least - margin, most + margin);
+  const double margin = 0.05 * (range.most - range.least);
+  plot.line("set xrange [{:.5g}:{:.5g}]", range.least - margin, range.most + margin);
 }
 
 /// Draws the estimates of one verdict, and the dots of their blocks.

@@ -43,15 +43,17 @@ inline constexpr std::size_t kMaxRows = 16;
 [[nodiscard]] Plot distribution_plot(std::string name, std::string title,
                                      const std::string& quantity, const std::vector<DotRow>& rows);
 
+/// A median at one of the places of a plot, which are counted from 0.
+struct MedianAt {
+  std::size_t place;
+  double median;
+  std::optional<stats::Interval> interval;
+};
+
 /// One variant of several benchmarks, such as a scheduler.
 struct Variant {
   std::string label;
-  struct Point {
-    std::size_t group;  ///< an index into the groups of overview_plot()
-    double median_ns;
-    std::optional<stats::Interval> interval_ns;
-  };
-  std::vector<Point> points;
+  std::vector<MedianAt> points;  ///< in ns; their places are the groups of overview_plot()
 };
 
 /// A plot with a row for each group, and in it a point for each variant, with its own colour and
@@ -68,8 +70,14 @@ struct EffectRow {
   std::optional<stats::Interval> interval;
   double epsilon = 0;
   double delta = 0;
-  std::vector<double> blocks;  ///< the change in each block
+  std::vector<double> blocks{};  ///< the change in each block
 };
+
+/// The interval; empty if one of its ends is.
+[[nodiscard]] inline std::optional<stats::Interval> interval_of(std::optional<double> low,
+                                                                std::optional<double> high) {
+  return low && high ? std::optional(stats::Interval{*low, *high}) : std::nullopt;
+}
 
 [[nodiscard]] Plot effect_plot(std::string name, std::string title,
                                const std::vector<EffectRow>& rows);
@@ -100,12 +108,8 @@ struct CounterPanel {
 struct WorkersPanel {
   std::string title;
   bool is_time = false;  ///< in ns
-  struct Point {
-    std::size_t place;  ///< an index into the worker counts
-    double median;
-    std::optional<stats::Interval> interval;
-  };
-  std::vector<std::vector<Point>> lines;  ///< one for each scheduler; may be empty
+  /// One for each scheduler, which may be empty. Their places are the worker counts.
+  std::vector<std::vector<MedianAt>> lines;
 };
 
 /// A plot with a panel for each quantity, each with its own scale and a line for each scheduler.

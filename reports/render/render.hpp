@@ -3,8 +3,6 @@
 // document.hpp.
 #pragma once
 
-#include <string>
-
 #include "reports/model/doctor.hpp"
 #include "reports/model/noise.hpp"
 #include "reports/model/run.hpp"

@@ -12,7 +12,6 @@
 #include "reports/model/date.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/numbers.hpp"
-#include "reports/render/paired.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/render/sentences.hpp"
 #include "reports/verdict/drift.hpp"
@@ -20,7 +19,6 @@
 namespace taskbench::reports::render {
 namespace {
 
-using Outcome = verdict::PairedFile::Outcome;
 using Results = std::vector<const NamedResult*>;
 
 constexpr std::size_t kMostListedFailures = 20;
@@ -59,22 +57,6 @@ std::string lead_of(const ReportInputs& inputs, const Results& in_order, std::si
                         counted(inputs.comparisons.size(), "comparison"));
   }
   return text;
-}
-
-Paragraph verdict_of(const NamedComparison& comparison) {
-  const auto& [path, file] = comparison;
-  switch (file.outcome) {
-    case Outcome::identical:
-      return {fmt::format("{}: {}.", path, identical_text(file.why)), Tone::good};
-    case Outcome::no_base:
-      return {fmt::format("{}: {}.", path, no_base_text(file.failure)), Tone::doubtful};
-    case Outcome::failed:
-      return {fmt::format("{}: no verdict: {}.", path, what_failed(file.failure)), Tone::bad};
-    case Outcome::judged:
-      break;
-  }
-  return {fmt::format("{}: {}.", path, verdict_text(file.trial, file.report).headline),
-          tone_of(file.report.overall)};
 }
 
 bool is_busy(const model::Run& file) {
@@ -232,9 +214,7 @@ std::string command_of(const model::Run& file) {
   std::vector<std::string> words = file.settings.command_line;
   for (std::string& word : words) {
     if (!word.empty() && word.find_first_not_of(kBare) == std::string::npos) continue;
-    std::string quoted = "'";
-    for (const char each : word) quoted += each == '\'' ? "'\\''" : std::string(1, each);
-    word = quoted + '\'';
+    word = fmt::format("'{}'", replaced(word, "'", "'\\''"));
   }
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -242,12 +222,9 @@ std::string command_of(const model::Run& file) {
 /// Where and how the results were measured.
 Section environment_section(const Results& in_order, Document& document) {
   SectionWriter section(document, "environment", "Environment");
-  Table facts;
+  Table facts = columns_of({"what", "value"});
   facts.caption = fmt::format("Of the newest result, {}", in_order.back()->path);
-  facts.columns = {{"what", false}, {"value", false}};
-  for (const auto& [name, value] : facts_of(in_order.back()->file)) {
-    facts.add({name, value});
-  }
+  for (const auto& [name, value] : facts_of(in_order.back()->file)) facts.add({name, value});
   section.add(std::move(facts));
   if (const auto list = differences(in_order); !list.empty()) {
     section.say("The results differ in:");
@@ -284,7 +261,10 @@ Document report(const ReportInputs& inputs) {
   SectionWriter summary(document, "summary",
                         inputs.comparisons.empty() ? "Warnings" : "Verdicts and warnings");
   std::vector<Paragraph> items;
-  for (const NamedComparison& each : inputs.comparisons) items.push_back(verdict_of(each));
+  for (const auto& [path, file] : inputs.comparisons) {
+    const Paragraph outcome = outcome_of(file);
+    items.emplace_back(fmt::format("{}: {}", path, outcome.text), outcome.tone);
+  }
   add_warnings(in_order, items);
   summary.add(items);
   add(summary.take());

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,8 +31,7 @@ std::vector<double> moved_of(const verdict::PairedReport& report) {
 }
 
 EffectRow effect_row(const model::PairedTrial& trial, const verdict::BenchmarkVerdict& of) {
-  EffectRow row{of.name, of.verdict, of.change, {}, of.epsilon, of.delta, {}};
-  if (of.low && of.high) row.interval = {*of.low, *of.high};
+  EffectRow row{of.name, of.verdict, of.change, interval_of(of.low, of.high), of.epsilon, of.delta};
   for (const double log_ratio : verdict::block_differences(trial, of.name, of.blocks)) {
     row.blocks.push_back(std::expm1(log_ratio));
   }
@@ -78,10 +76,10 @@ Section processes_part(const verdict::PairedFile& file, const std::string& suffi
     std::vector<double> base;
     std::vector<double> head;
     for (const model::ProcessSample& sample : file.trial.samples) {
-      const auto time = sample.real_ns.find(each.name);
-      if (time == sample.real_ns.end()) continue;
+      const auto time = model::value_at(sample.real_ns, each.name);
+      if (!time) continue;
       if (processes-- == 0) break;
-      (sample.side == model::Side::base ? base : head).push_back(time->second);
+      (sample.side == model::Side::base ? base : head).push_back(*time);
     }
     if (base.empty() || head.empty()) continue;
     const std::vector<DotRow> rows{{"base", sampled(std::move(base)), kBlue},
@@ -136,15 +134,27 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
       "five cases; would decide is the time that a trial would take to decide what is undecided.";
   section.add(std::move(table));
   section.say("{}", words.basis);
-  if (Section part = machines_part(file, suffix, document); !part.blocks.empty()) {
-    section.add(std::move(part));
-  }
-  if (Section part = processes_part(file, suffix, document); !part.blocks.empty()) {
-    section.add(std::move(part));
+  for (Section part :
+       {machines_part(file, suffix, document), processes_part(file, suffix, document)}) {
+    if (!part.blocks.empty()) section.add(std::move(part));
   }
 }
 
 }  // namespace
+
+Paragraph outcome_of(const verdict::PairedFile& file) {
+  switch (file.outcome) {
+    case Outcome::identical:
+      return {identical_text(file.why) + '.', Tone::good};
+    case Outcome::no_base:
+      return {no_base_text(file.failure) + '.', Tone::doubtful};
+    case Outcome::failed:
+      return {fmt::format("no verdict: {}.", what_failed(file.failure)), Tone::bad};
+    case Outcome::judged:
+      break;
+  }
+  return {verdict_text(file.trial, file.report).headline + '.', tone_of(file.report.overall)};
+}
 
 Section comparison_section(const NamedComparison& comparison, std::size_t number, bool is_only_one,
                            Document& document) {
@@ -155,21 +165,15 @@ Section comparison_section(const NamedComparison& comparison, std::size_t number
       is_only_one ? "Comparison" : fmt::format("Comparison {}: {}", number, comparison.path));
   section.say("Head: {}. Base: {}.", program_text(file.trial.setup.head),
               program_text(file.trial.setup.base));
-  switch (file.outcome) {
-    case Outcome::judged:
-      add_judged(file, suffix, section, document);
-      break;
-    case Outcome::identical:
-      section.add(Paragraph{identical_text(file.why) + '.', Tone::good});
-      break;
-    case Outcome::no_base:
-      section.add(Paragraph{no_base_text(file.failure) + '.', Tone::doubtful});
-      for (Block& each : failure_blocks(file.failure)) section.add(std::move(each));
-      break;
-    case Outcome::failed:
-      section.add(Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
-      for (Block& each : failure_blocks(file.failure)) section.add(std::move(each));
-      break;
+  if (file.outcome == Outcome::judged) {
+    add_judged(file, suffix, section, document);
+  } else {
+    Paragraph outcome = outcome_of(file);
+    outcome.text = capitalised(outcome.text);
+    section.add(std::move(outcome));
+  }
+  if (file.outcome == Outcome::failed || file.outcome == Outcome::no_base) {
+    for (Block& each : failure_blocks(file.failure)) section.add(std::move(each));
   }
   if (!file.trial.setup.reproduce.empty()) {
     section.add(Listing{"To reproduce it", file.trial.setup.reproduce});

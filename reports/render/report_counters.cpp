@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
@@ -148,7 +147,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
                     any_event(cases, true)
                         ? ", and of what was counted in a pass of its own, over its processes"
                         : "");
-    table.columns = {{by_counter ? "counter" : "benchmark", false}};
+    table.columns = {{by_counter ? "counter" : "benchmark"}};
     for (const std::string& title : abreast) table.columns.push_back({title, true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<Cell>& row = table.add({rows[i]}).cells;
@@ -170,7 +169,7 @@ void add_remarks(const CountedCases& cases, SectionWriter& section) {
   using Names = std::set<std::string>;
   std::map<std::string, Names> meanings;                     // counters by meaning
   std::map<std::string, Names> uncounted;                    // counters by reason
-  std::map<std::string, std::pair<double, double>> shares;   // by name: the least and the greatest
+  std::map<std::string, Extent> shares;                      // by name
   std::map<std::string, std::vector<std::string>> of_older;  // benchmarks by result
   for (const CountedCase& each : cases) {
     Names older;
@@ -183,17 +182,14 @@ void add_remarks(const CountedCases& cases, SectionWriter& section) {
         meanings["user only, without what the kernel did for the program"].insert(name);
       }
       const double share = event->counted_share.value_or(1);
-      if (share >= 1) continue;
-      auto& [least, greatest] = shares.try_emplace(name, share, share).first->second;
-      least = std::min(least, share);
-      greatest = std::max(greatest, share);
+      if (share < 1) shares[name].take(share);
     }
     for (const std::string& path : older) of_older[path].push_back(each.shown->label());
   }
   for (const auto& [name, range] : shares) {
     meanings[fmt::format("extrapolated from {} % of the time: there were more events than counters",
-                         range_text(fmt::format("{:.0f}", 100 * range.first),
-                                    fmt::format("{:.0f}", 100 * range.second)))]
+                         range_text(fmt::format("{:.0f}", 100 * range.least),
+                                    fmt::format("{:.0f}", 100 * range.most)))]
         .insert(name);
   }
   Sentences sentences;

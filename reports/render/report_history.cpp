@@ -114,11 +114,7 @@ Table changes_table(const std::vector<Course>& courses) {
   table.caption =
       "Medians of the oldest and the newest result of each benchmark, and how far the newest is "
       "from the oldest; only of results from the machine and build of the newest.";
-  table.columns = {{"benchmark", false},
-                   {"results", true},
-                   {"oldest", true},
-                   {"newest", true},
-                   {"change", true}};
+  table.columns = named_figures({"benchmark", "results", "oldest", "newest", "change"});
   for (const Course& course : courses) {
     const double change = course.ratio() - 1;
     table.add({*course.name, std::to_string(course.entries.size()), time_cell(course.oldest_ns),

@@ -1,18 +1,14 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/render/sentences.hpp"
-#include "reports/render/tone.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -41,9 +37,8 @@ Table result_table(const std::vector<ShownCase>& cases) {
       "Wall time of one iteration: the median over the repetitions, its 95 % interval, and the "
       "median absolute deviation (MAD) in per cent of it; the median for one operation; CPU time "
       "of all threads for one iteration.";
-  table.columns = {{"benchmark", false}, {"median", true}, {"95 % interval", true},
-                   {"± MAD, %", true},   {"per op", true}, {"CPU", true},
-                   {"repetitions", true}};
+  table.columns = named_figures(
+      {"benchmark", "median", "95 % interval", "± MAD, %", "per op", "CPU", "repetitions"});
   if (several_sources) table.columns.push_back({"result", false});
   for (const ShownCase& each : cases) {
     const double median = each.real_ns.median;
@@ -64,10 +59,10 @@ Table result_table(const std::vector<ShownCase>& cases) {
 }
 
 /// The point of a case in the row of its group: the time of an operation or of an iteration.
-Variant::Point point_of(const ShownCase& shown, bool per_operation, std::size_t row) {
+MedianAt point_of(const ShownCase& shown, bool per_operation, std::size_t row) {
   const double scale = per_operation ? static_cast<double>(shown.benchmark->operations) : 1;
-  Variant::Point point{row, shown.real_ns.median / scale, shown.real_ns.interval};
-  if (auto& interval = point.interval_ns) {
+  MedianAt point{row, shown.real_ns.median / scale, shown.real_ns.interval};
+  if (auto& interval = point.interval) {
     interval = {interval->low / scale, interval->high / scale};
   }
   return point;
@@ -119,7 +114,7 @@ std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) 
 /// many groups and variants.
 std::vector<Overview> overviews_of_slowest(ShownCases cases, bool per_operation) {
   std::ranges::stable_sort(cases, std::ranges::greater(), [&](const ShownCase* each) {
-    return point_of(*each, per_operation, 0).median_ns;
+    return point_of(*each, per_operation, 0).median;
   });
   cases.resize(std::min(cases.size(), kMostOverviews * kMaxRows));
   std::vector<Overview> overviews;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,13 +127,15 @@ class SectionWriter {
   std::vector<std::size_t> plotted(const std::vector<double>& weights, std::size_t most,
                                    std::string_view what, std::string_view which);
 
-  [[nodiscard]] bool empty() const { return section_.blocks.empty(); }
   [[nodiscard]] Section take() { return std::move(section_); }
 
  private:
   Document* document_;
   Section section_;
 };
+
+/// The outcome of a comparison, as a sentence.
+[[nodiscard]] Paragraph outcome_of(const verdict::PairedFile& file);
 
 /// The verdicts, the effects with their thresholds, the times of each process.
 [[nodiscard]] Section comparison_section(const NamedComparison& comparison, std::size_t number,

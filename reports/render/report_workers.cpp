@@ -23,9 +23,8 @@ using ValueOf = std::function<std::optional<double>(const model::Repetition&)>;
 
 ValueOf counter(std::string name) {
   return [name = std::move(name)](const model::Repetition& each) -> std::optional<double> {
-    const auto found = each.counters.find(name);
-    if (found == each.counters.end() || !std::isfinite(found->second)) return std::nullopt;
-    return found->second;
+    const auto value = model::value_at(each.counters, name);
+    return value && std::isfinite(*value) ? value : std::nullopt;
   };
 }
 
@@ -77,9 +76,7 @@ class Grid {
       lines.resize(std::max(lines.size(), line + 1));
       lines[line].push_back(&each);
       is_line_ = is_line_ || lines[line].size() > 1;
-      if (std::ranges::find(workers_, benchmark.workers) == workers_.end()) {
-        workers_.push_back(benchmark.workers);
-      }
+      if (!model::contains(workers_, benchmark.workers)) workers_.push_back(benchmark.workers);
     }
     std::ranges::sort(workers_);
     for (const std::string& subject : subjects_.names()) {
@@ -166,15 +163,6 @@ class Grid {
   bool is_line_ = false;
 };
 
-/// Adds a table for each workload, with a row for each of its benchmarks.
-void add_tables(const std::vector<ShownCase>& cases, SectionWriter& section) {
-  model::Run observed;
-  for (const ShownCase& each : cases) {
-    if (!each.benchmark->observed.empty()) observed.cases.push_back(*each.benchmark);
-  }
-  for (Table& table : observations(observed)) section.add(std::move(table));
-}
-
 }  // namespace
 
 Section workers_section(const std::vector<ShownCase>& cases, Document& document) {
@@ -187,9 +175,12 @@ Section workers_section(const std::vector<ShownCase>& cases, Document& document)
 
 Section observed_section(const std::vector<ShownCase>& cases, Document& document) {
   SectionWriter section(document, "observed", "Observed by the workloads");
-  const Grid grid(cases);
-  grid.draw_observed(section);
-  add_tables(cases, section);
+  Grid(cases).draw_observed(section);
+  model::Run observed;
+  for (const ShownCase& each : cases) {
+    if (!each.benchmark->observed.empty()) observed.cases.push_back(*each.benchmark);
+  }
+  for (Table& table : observations(observed)) section.add(std::move(table));
   return section.take();
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/lookup.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -39,13 +39,11 @@ std::set<std::string> counter_names(const model::Run& run) {
 
 /// Names of all events, in the order in which they were asked for.
 std::vector<std::string> event_names(const model::Run& run) {
-  std::vector<std::string> names;
+  model::InOrder<bool> names;
   for (const model::Case& measured : run.cases) {
-    for (const model::EventCount& event : measured.events) {
-      if (std::ranges::find(names, event.event) == names.end()) names.push_back(event.event);
-    }
+    for (const model::EventCount& event : measured.events) names.place_of(event.event);
   }
-  return names;
+  return names.names();
 }
 
 /// "depth=1000;width=2": workloads have different numbers of parameters, so they share a field.
@@ -89,24 +87,20 @@ void add_events(std::vector<Cell>& cells, const model::Case& measured,
 Document document(const model::Run& run) {
   Section section{"result", "", {}};
   const Table figures_of_run = figures(run);
-  if (!figures_of_run.rows.empty()) section.blocks.emplace_back(figures_of_run);
-  for (Table& table : observations(run)) section.blocks.emplace_back(std::move(table));
-  for (Paragraph& each : notices(run)) section.blocks.emplace_back(std::move(each));
-  const auto quiet = [&](const std::string& text) {
-    if (!text.empty()) section.blocks.emplace_back(Paragraph{text, Tone::quiet});
-  };
-  std::vector<std::string> sentences;
-  if (auto counters = counter_table(run); counters && !figures_of_run.rows.empty()) {
-    if (!counters->table.rows.empty()) section.blocks.emplace_back(std::move(counters->table));
-    for (const std::string& each : counters->missing) {
-      section.blocks.emplace_back(Paragraph{each, Tone::doubtful});
-    }
-    sentences = counters->basis;
+  const bool has_figures = !figures_of_run.rows.empty();
+  if (has_figures) section.add(figures_of_run);
+  for (Table& table : observations(run)) section.add(std::move(table));
+  for (Paragraph& each : notices(run)) section.add(std::move(each));
+  std::vector<std::string> counted_how;
+  if (auto counters = counter_table(run); counters && has_figures) {
+    if (!counters->table.rows.empty()) section.add(std::move(counters->table));
+    for (const std::string& each : counters->missing) section.say(each, Tone::doubtful);
+    counted_how = counters->basis;
   }
-  quiet(basis(run));
-  for (const std::string& each : sentences) quiet(each);
+  section.say(basis(run), Tone::quiet);
+  for (const std::string& each : counted_how) section.say(each, Tone::quiet);
   const std::string machine = provenance(run.environment);
-  if (!machine.empty() && !figures_of_run.rows.empty()) quiet(fmt::format("On {}.", machine));
+  if (!machine.empty() && has_figures) section.say(fmt::format("On {}.", machine), Tone::quiet);
   return {title_of(run), {}, {std::move(section)}, {}};
 }
 
@@ -141,9 +135,7 @@ Table records(const model::Run& run) {
         cells.push_back(raw(repetition->real_ns));
         cells.push_back(raw(repetition->cpu_ns));
         const auto counter = [&](const std::string& name) {
-          const auto found = repetition->counters.find(name);
-          const bool is_known = found != repetition->counters.end();
-          cells.push_back(raw(is_known ? std::optional(found->second) : std::nullopt));
+          cells.push_back(raw(model::value_at(repetition->counters, name)));
         };
         counter(model::kVoluntarySwitches);
         counter(model::kInvoluntarySwitches);

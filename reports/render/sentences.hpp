@@ -5,12 +5,14 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "reports/model/lookup.hpp"
+
 namespace taskbench::reports::render {
 
+using model::InOrder;
 using Sentences = std::vector<std::string>;
 
 /// Adds a sentence, or a cell of a row.
@@ -23,34 +25,15 @@ inline void append(Sentences& sentences, Sentences more) {
   for (std::string& each : more) sentences.push_back(std::move(each));
 }
 
+/// The text with a capital letter at its beginning.
+[[nodiscard]] std::string capitalised(std::string text);
+
 /// "a.json, b.json and 98 more"
 [[nodiscard]] std::string some_of(const std::vector<std::string>& texts,
                                   std::string_view between = ", ", std::size_t most = 5);
 
-/// Values by name, in the order in which the names first appear.
-template <class Value>
-class InOrder {
- public:
-  std::size_t place_of(std::string_view name) {
-    const auto [place, is_new] = places_.try_emplace(std::string(name), entries_.size());
-    if (is_new) entries_.emplace_back(name, Value());
-    return place->second;
-  }
-  Value& operator[](std::string_view name) { return entries_[place_of(name)].second; }
-
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> result;
-    for (const auto& entry : entries_) result.push_back(entry.first);
-    return result;
-  }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  [[nodiscard]] auto begin() const { return entries_.begin(); }
-  [[nodiscard]] auto end() const { return entries_.end(); }
-
- private:
-  std::vector<std::pair<std::string, Value>> entries_;
-  std::unordered_map<std::string, std::size_t> places_;
-};
+/// "sort, hash and 7 more: only head has it."; nothing if there are no names.
+void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what);
 
 using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
 

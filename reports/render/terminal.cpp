@@ -34,6 +34,12 @@ std::size_t longest_word(std::string_view text) {
   return longest;
 }
 
+/// The text in an ink, if the style has colours.
+std::string inked(const TableStyle& style, std::string_view ink, std::string_view text) {
+  if (!style.colour || ink.empty() || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", ink, text);
+}
+
 /// A line of a table: its titles, its units, the heading of a group, which has one cell, or a row.
 struct Line {
   std::vector<Cell> cells;
@@ -137,11 +143,6 @@ class Layout {
     return all;
   }
 
-  [[nodiscard]] std::string inked(std::string_view ink, std::string_view text) const {
-    if (!style_.colour || ink.empty() || text.empty()) return std::string(text);
-    return fmt::format("\x1b[{}m{}\x1b[0m", ink, text);
-  }
-
   /// Puts cells next to each other, and wraps those that are wider than their column.
   void print(const Line& line, std::span<const std::size_t> places, std::size_t indent = 0) {
     if (line.is_heading) return print_heading(line);
@@ -166,7 +167,7 @@ class Layout {
         if (is_number) blank += pad;
         if (!part.empty()) {
           const std::string_view ink = ink_of(line.cells[place].tone);
-          text_ += blank + inked(ink.empty() ? line.ink : ink, part);
+          text_ += blank + inked(style_, ink.empty() ? line.ink : ink, part);
           blank.clear();
         }
         if (!is_number) blank += pad;
@@ -177,7 +178,7 @@ class Layout {
 
   void print_heading(const Line& line) {
     for (const std::string& each : wrap(one_line(line.cells.front().text), style_.columns())) {
-      text_ += inked(line.ink, each) + '\n';
+      text_ += inked(style_, line.ink, each) + '\n';
     }
   }
 
@@ -201,7 +202,7 @@ class Layout {
         if (!is_units) continue;
         std::string dashes;
         for (std::size_t at = 0; at < width; ++at) dashes += "─";
-        text_ += inked(kDim, dashes) + '\n';
+        text_ += inked(style_, kDim, dashes) + '\n';
       }
       first += count;
     }
@@ -229,7 +230,7 @@ class Layout {
   void print_stacked(const Line& line, std::span<const std::size_t> places) {
     const std::string name = one_line(line.cells.front().text);
     // The first column of a header may have no title.
-    if (!name.empty()) text_ += inked(line.ink, name) + '\n';
+    if (!name.empty()) text_ += inked(style_, line.ink, name) + '\n';
     std::size_t first = 1;
     for (const std::size_t count :
          distribute(std::span(widths_).subspan(1), std::span(columns_).subspan(1), 0,
@@ -292,16 +293,11 @@ class Page {
     last_ = kind;
   }
 
-  [[nodiscard]] std::string inked(std::string_view ink, std::string text) const {
-    if (!style_.colour || ink.empty() || text.empty()) return text;
-    return fmt::format("\x1b[{}m{}\x1b[0m", ink, text);
-  }
-
   /// Text in lines; every one but the first begins with `indent`.
   void lines(std::string_view text, std::string_view ink, std::string_view indent,
              std::size_t width) {
-    for (std::string& each : wrap(printable(text), width, indent)) {
-      text_ += inked(ink, std::move(each)) + '\n';
+    for (const std::string& each : wrap(printable(text), width, indent)) {
+      text_ += inked(style_, ink, each) + '\n';
     }
   }
 
@@ -350,16 +346,17 @@ class Page {
       if (!is_short) labelled("", "", each.detail, kDim);
       if (each.command.empty()) continue;
       // A command stays on one line, however long, so that it can be copied.
-      text_ += std::string(kLabelWidth, ' ') + inked(kBold, "→ " + printable(each.command)) + '\n';
+      text_ += std::string(kLabelWidth, ' ') +
+               inked(style_, kBold, "→ " + printable(each.command)) + '\n';
     }
   }
 
   /// Prints the label once, and the text next to it in as many lines as it needs.
   void labelled(std::string_view label, std::string_view label_ink, std::string_view text,
                 std::string_view ink) {
-    std::string margin = inked(label_ink, pad_right(label, kLabelWidth));
-    for (std::string& each : wrap(printable(text), style_.columns() - kLabelWidth)) {
-      text_ += margin + inked(ink, std::move(each)) + '\n';
+    std::string margin = inked(style_, label_ink, pad_right(label, kLabelWidth));
+    for (const std::string& each : wrap(printable(text), style_.columns() - kLabelWidth)) {
+      text_ += margin + inked(style_, ink, each) + '\n';
       margin = std::string(kLabelWidth, ' ');
     }
   }

@@ -101,7 +101,7 @@ Document document(const model::Trace& trace) {
   table.add(cells("outside", trace.outside, trace.length_ns, false));
   Section section{"result", "", {std::move(table), Paragraph{trace_basis(trace), Tone::quiet}}};
   if (const std::string machine = provenance(trace.environment); !machine.empty()) {
-    section.blocks.emplace_back(Paragraph{fmt::format("On {}.", machine), Tone::quiet});
+    section.say(fmt::format("On {}.", machine), Tone::quiet);
   }
   return {
       fmt::format("{} · {} in {}", trace.case_name, counted(trace.iterations.size(), "iteration"),

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <span>
 
@@ -29,29 +28,6 @@ std::string lines_of(const Sentences& sentences) {
   return text;
 }
 
-/// The failures that are shown at once, and the others. Those with the greatest changes are shown,
-/// but in their usual order, which does not depend on the figures.
-struct Failures {
-  std::vector<const Benchmark*> shown;
-  std::vector<const Benchmark*> more;
-};
-
-Failures failures(const VerdictText& text) {
-  std::vector<const Benchmark*> failed;
-  for (const Benchmark& each : text.benchmarks) {
-    if (each.verdict == Verdict::fail) failed.push_back(&each);
-  }
-  std::vector<const Benchmark*> by_size = failed;
-  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
-  if (by_size.size() > kMostFailures) by_size.resize(kMostFailures);
-  Failures result;
-  for (const Benchmark* each : failed) {
-    const bool is_shown = std::ranges::find(by_size, each) != by_size.end();
-    (is_shown ? result.shown : result.more).push_back(each);
-  }
-  return result;
-}
-
 void list(std::span<const Benchmark* const> failed, double interval_level, Items& items) {
   for (const Benchmark* each : failed) {
     for (const std::string& found : findings(*each, interval_level)) {
@@ -65,13 +41,11 @@ void list(const std::vector<Undecided>& groups, Items& items) {
   constexpr std::size_t kMostGroups = 6;
   std::size_t left = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto& [benchmarks, reason] = groups[i];
+    const auto& [names, reason] = groups[i];
     if (i >= kMostGroups) {
-      left += benchmarks.size();
+      left += names.size();
       continue;
     }
-    std::vector<std::string> names;
-    for (const Benchmark* each : benchmarks) names.push_back(so_far(*each));
     const std::string so_many =
         names.size() > 1 ? fmt::format("{} benchmarks, ", names.size()) : "";
     items.items.emplace_back(
@@ -88,20 +62,22 @@ std::vector<Block> figures(const VerdictText& text) {
       if (row.bar && shown.size() < kMostBars) shown.push_back(*row.bar);
     }
   }
-  VerdictText part = text;
+  Table table = table_of(text);
   std::size_t bytes = 0;
   std::size_t benchmarks = 0;
+  std::size_t rows = 0;
   for (const Benchmark& each : text.benchmarks) {
     if (bytes > kMostTableBytes) break;
     ++benchmarks;
+    rows += each.rows.size();
     for (const VerdictText::Row& row : each.rows) {
       for (const std::string& cell : row.cells) bytes += cell.size() + 3;
     }
   }
-  part.benchmarks.resize(benchmarks);
+  table.rows.resize(rows);
   std::vector<Block> blocks;
   if (!shown.empty()) blocks.emplace_back(Listing{"", bars(shown, text.interval_level)});
-  blocks.emplace_back(table_of(part));
+  blocks.emplace_back(std::move(table));
   if (!text.legend.empty()) blocks.emplace_back(Paragraph{text.legend});
   if (const std::size_t left = text.benchmarks.size() - benchmarks; left > 0) {
     blocks.emplace_back(Paragraph{counted(left, "benchmark") + " more; the JSON has all."});
@@ -155,21 +131,17 @@ Table table_of(const VerdictText& text) {
 
 Document document(const VerdictText& text) {
   Section section{"result", "", {table_of(text)}};
-  const auto say = [&](const std::string& sentence) {
-    section.blocks.emplace_back(Paragraph{one_line(sentence)});
-  };
   if (!text.explanation.empty()) {
-    section.blocks.emplace_back(Listing{std::string(kWhy), lines_of(text.explanation)});
+    section.add(Listing{std::string(kWhy), lines_of(text.explanation)});
   }
-  if (!text.legend.empty()) say(text.legend);
+  section.say(one_line(text.legend));
   for (const Undecided& group : undecided(text)) {
-    std::vector<std::string> names;
-    for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));
-    say(fmt::format("INCONCLUSIVE: {}: {}.", names_text(names), group.reason));
+    section.say(
+        one_line(fmt::format("INCONCLUSIVE: {}: {}.", names_text(group.names), group.reason)));
   }
-  for (const std::string& each : text.remarks) say(each);
-  if (!text.basis.empty()) say(text.basis);
-  say(text.headline);
+  for (const std::string& each : text.remarks) section.say(one_line(each));
+  section.say(one_line(text.basis));
+  section.say(one_line(text.headline));
   return {"", {}, {std::move(section)}, {}};
 }
 
@@ -278,7 +250,7 @@ Section comment_body(const VerdictText& text, const std::string& compared,
     if (blocks.empty()) return;
     body.parts.push_back({std::move(id), std::move(title), std::move(blocks), {}, true});
   };
-  const auto [shown, hidden] = failures(text);
+  const auto [shown, hidden] = worst_and_others(those_with(text, Verdict::fail), kMostFailures);
   Items verdicts;
   list(shown, text.interval_level, verdicts);
   list(undecided(text), verdicts);

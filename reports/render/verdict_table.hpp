@@ -1,8 +1,6 @@
 // The layout of reports of verdicts: the table on a terminal, and the comment on a pull request.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,9 +8,7 @@
 
 #include "reports/model/paired.hpp"
 #include "reports/render/bars.hpp"
-#include "reports/render/columns.hpp"
 #include "reports/render/document.hpp"
-#include "reports/render/numbers.hpp"
 #include "reports/render/verdict_text.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <span>
 
@@ -15,7 +16,6 @@ namespace {
 
 using verdict::Verdict;
 using Benchmark = VerdictText::Benchmark;
-using Benchmarks = std::vector<const Benchmark*>;
 
 /// How a metric that has grown is put into words.
 struct Words {
@@ -35,14 +35,6 @@ constexpr std::array<Words, kMetrics> kWords{{
 }};
 
 const Words& words_of(Metric metric) { return kWords[static_cast<std::size_t>(metric)]; }
-
-Benchmarks those_with(const VerdictText& text, Verdict verdict) {
-  Benchmarks found;
-  for (const Benchmark& each : text.benchmarks) {
-    if (each.verdict == verdict) found.push_back(&each);
-  }
-  return found;
-}
 
 std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
   return static_cast<std::size_t>(std::ranges::count(benchmarks, metric, &Benchmark::metric));
@@ -85,25 +77,13 @@ std::string kinds_text(const Benchmarks& failed, std::size_t all) {
   return text;
 }
 
-/// The benchmarks with the greatest changes, in the order of the report.
-Benchmarks worst_of(const Benchmarks& failed, std::size_t most) {
-  Benchmarks by_size = failed;
-  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
-  if (by_size.size() > most) by_size.resize(most);
-  Benchmarks worst;
-  for (const Benchmark* each : failed) {
-    if (std::ranges::find(by_size, each) != by_size.end()) worst.push_back(each);
-  }
-  return worst;
-}
-
 /// ": sort by 12.3 % (90 % interval +11.0 % … +13.5 %), hash by 8.0 % (+7.1 % … +8.9 %)"
 std::string worst_text(const Benchmarks& failed, double interval_level) {
   constexpr std::size_t kMostNamed = 2;
   std::string text = failed.size() > kMostNamed ? "; the greatest changes: " : ": ";
   std::string separator;
   std::string title = interval_title(interval_level);
-  for (const Benchmark* each : worst_of(failed, kMostNamed)) {
+  for (const Benchmark* each : worst_and_others(failed, kMostNamed).first) {
     text += fmt::format("{}{}{} by {}{}{}", separator, in_heading(*each), words_of(each->metric).of,
                         each->metric == Metric::counts ? "its " : "", amount(*each),
                         in_brackets(*each, title));
@@ -113,7 +93,7 @@ std::string worst_text(const Benchmarks& failed, double interval_level) {
   return text;
 }
 
-bool is_counted(const Benchmark* each) {
+bool is_by_count(const Benchmark* each) {
   return each->metric == Metric::instructions || each->metric == Metric::counts;
 }
 
@@ -140,9 +120,9 @@ std::string failed_text(const Benchmarks& failed, std::size_t all, double interv
 std::string counted_text(const Benchmarks& failed, std::size_t all, double interval_level) {
   std::vector<Benchmark> counted;
   for (const Benchmark* each : failed) {
-    if (!is_counted(each) && each->counts.empty()) continue;
+    if (!is_by_count(each) && each->counts.empty()) continue;
     Benchmark& copy = counted.emplace_back(*each);
-    if (!is_counted(each)) copy.fail_by(Metric::counts, each->counts_change, {});
+    if (!is_by_count(each)) copy.fail_by(Metric::counts, each->counts_change, {});
   }
   Benchmarks pointers;
   for (const Benchmark& each : counted) pointers.push_back(&each);
@@ -153,7 +133,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
   const Benchmarks failed = those_with(text, Verdict::fail);
   const std::size_t all = text.benchmarks.size();
   Benchmarks timed = failed;
-  std::erase_if(timed, is_counted);
+  std::erase_if(timed, is_by_count);
   const std::string counted = counted_text(failed, all, text.interval_level);
   if (failed.empty()) return {};
   if (timed.empty()) {
@@ -167,7 +147,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
   return what;
 }
 
-/// " and may be slower by up to 14.0 %"; empty unless that is known for all.
+/// ", and may be slower by up to 14.0 %"; empty unless that is known for all.
 std::string at_most_text(const Benchmarks& of) {
   double most = 0;
   for (const Benchmark* each : of) {
@@ -249,7 +229,25 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
          faster_text(text);
 }
 
+/// "sort's CPU time (+5.0 %, -3.0 % … +14.2 %)"
+std::string so_far(const Benchmark& undecided) {
+  // The reason already says that the instructions are not known.
+  if (undecided.metric == Metric::instructions) return undecided.name;
+  const std::string name = undecided.name + std::string(words_of(undecided.metric).of);
+  if (!undecided.low || !undecided.high) return name;
+  return fmt::format("{} ({}, {})", name, percent_change(undecided.change),
+                     interval_text(undecided.low, undecided.high));
+}
+
 }  // namespace
+
+Benchmarks those_with(const VerdictText& text, Verdict verdict) {
+  Benchmarks found;
+  for (const Benchmark& each : text.benchmarks) {
+    if (each.verdict == verdict) found.push_back(&each);
+  }
+  return found;
+}
 
 void Benchmark::fail_by(Metric counted, double by, std::string moved) {
   reason = fmt::format("its time {}, {}", verdict == Verdict::pass ? "passes" : "is undecided",
@@ -288,14 +286,10 @@ std::string counts_text(const VerdictText& text) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string finding(const Benchmark& failed, double interval_level) {
-  std::string text = clause(failed, interval_level);
-  if (!failed.levels.empty()) text += ", " + failed.levels;
-  return failed.reason.empty() ? text : fmt::format("{}: {}", text, failed.reason);
-}
-
 Sentences findings(const Benchmark& failed, double interval_level) {
-  Sentences found{finding(failed, interval_level)};
+  Sentences found{clause(failed, interval_level)};
+  if (!failed.levels.empty()) found.front() += ", " + failed.levels;
+  if (!failed.reason.empty()) found.front() += ": " + failed.reason;
   const std::size_t first = failed.metric == Metric::counts ? 1 : 0;
   for (std::size_t i = first; i < failed.counts.size(); ++i) {
     add(found, "has more {}", failed.counts[i]);
@@ -304,24 +298,28 @@ Sentences findings(const Benchmark& failed, double interval_level) {
 }
 
 std::vector<Undecided> undecided(const VerdictText& text) {
-  InOrder<Benchmarks> by_reason;
-  for (const Benchmark* each : those_with(text, Verdict::inconclusive)) {
-    by_reason[each->reason].push_back(each);
+  Benchmarks open = those_with(text, Verdict::inconclusive);
+  std::ranges::stable_sort(open, {}, &Benchmark::effort);
+  InOrder<Undecided> by_reason;
+  for (const Benchmark* each : open) {
+    Undecided& group = by_reason[each->reason];
+    group.reason = each->reason;
+    group.names.push_back(so_far(*each));
   }
   std::vector<Undecided> groups;
-  for (const auto& [reason, benchmarks] : by_reason) groups.push_back({benchmarks, reason});
-  std::ranges::stable_sort(groups, {},
-                           [](const Undecided& group) { return group.benchmarks.front()->effort; });
+  for (const auto& [reason, group] : by_reason) groups.push_back(group);
   return groups;
 }
 
-std::string so_far(const Benchmark& undecided) {
-  // The reason already says that the instructions are not known.
-  if (undecided.metric == Metric::instructions) return undecided.name;
-  const std::string name = undecided.name + std::string(words_of(undecided.metric).of);
-  if (!undecided.low || !undecided.high) return name;
-  return fmt::format("{} ({}, {})", name, percent_change(undecided.change),
-                     interval_text(undecided.low, undecided.high));
+std::pair<Benchmarks, Benchmarks> worst_and_others(const Benchmarks& failed, std::size_t most) {
+  Benchmarks by_size = failed;
+  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
+  by_size.resize(std::min(by_size.size(), most));
+  std::pair<Benchmarks, Benchmarks> parts;
+  for (const Benchmark* each : failed) {
+    (model::contains(by_size, each) ? parts.first : parts.second).push_back(each);
+  }
+  return parts;
 }
 
 std::string interval_text(std::optional<double> low, std::optional<double> high) {
@@ -340,6 +338,11 @@ std::string names_text(const std::vector<std::string>& names, std::size_t most) 
   return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
 }
 
+std::string capitalised(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
 std::string some_of(const std::vector<std::string>& texts, std::string_view between,
                     std::size_t most) {
   const std::span shown = std::span(texts).first(std::min(texts.size(), most));
@@ -348,13 +351,17 @@ std::string some_of(const std::vector<std::string>& texts, std::string_view betw
   return text;
 }
 
+void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what) {
+  if (!names.empty()) add(sentences, "{}: {}.", names_text(names), what);
+}
+
 void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what) {
   InOrder<std::vector<std::string>> by_reason;
   for (const auto& [name, reason] : reasons) {
     if (!reason.empty()) by_reason[reason].push_back(name);
   }
   for (const auto& [reason, names] : by_reason) {
-    add(sentences, "{}: {}{}.", names_text(names), what, reason);
+    add_named(sentences, names, fmt::format("{}{}", what, reason));
   }
 }
 
@@ -366,9 +373,7 @@ Sentences notes(const VerdictText& text) {
     }
   }
   for (const Undecided& group : undecided(text)) {
-    std::vector<std::string> names;
-    for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));
-    add(lines, "INCONCLUSIVE: {}: {}.", names_text(names), group.reason);
+    add(lines, "INCONCLUSIVE: {}: {}.", names_text(group.names), group.reason);
   }
   append(lines, text.remarks);
   return lines;

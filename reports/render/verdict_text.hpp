@@ -50,7 +50,7 @@ struct VerdictText {
     std::optional<double> high{};
     std::string levels{};      ///< "4.100 → 4.600 ms"; may be empty
     Sentences counts{};        ///< "fences: 0 → 999 an iteration", for each kind that fails
-    double counts_change = 0;  ///< the greatest of them, relative to base's count, or to 1
+    double counts_change = 0;  ///< the greatest of these changes, relative to base's count, or to 1
     /// If it fails: why, a sentence without its full stop; may be empty. If it is undecided: what
     /// would decide it; benchmarks with the same text share it.
     std::string reason{};
@@ -73,8 +73,8 @@ struct VerdictText {
   std::string too_few{};              ///< "3 blocks", if these could not show any slowdown
   Sentences remarks;
   std::string basis{};          ///< how it was measured and judged; may be empty
-  Sentences explanation{};      ///< why what fails does: lines, of which those with a blank at the
-                                ///< beginning belong to the one before
+  Sentences explanation{};      ///< of what fails: lines; one that begins with a blank belongs to
+                                ///< the line before
   double interval_level = 0.9;  ///< of each interval
 };
 
@@ -97,24 +97,29 @@ struct Certainty {
 /// "1 fails, 2 undecided, 35 pass"
 [[nodiscard]] std::string counts_text(const VerdictText& text);
 
-/// "is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 4.100 → 4.600 ms: it computes more"
-[[nodiscard]] std::string finding(const VerdictText::Benchmark& failed, double interval_level);
-
-/// The finding, and one for each of its counts that is not in it: "has more fences: 0 → 999 an
+/// Why a benchmark fails: "is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 4.100 → 4.600 ms: it
+/// computes more"; and for each of its counts that is not in that: "has more fences: 0 → 999 an
 /// iteration".
 [[nodiscard]] Sentences findings(const VerdictText::Benchmark& failed, double interval_level);
 
+using Benchmarks = std::vector<const VerdictText::Benchmark*>;
+
+/// The benchmarks with this verdict.
+[[nodiscard]] Benchmarks those_with(const VerdictText& text, verdict::Verdict verdict);
+
+/// The `most` benchmarks with the greatest changes, and the others. Both stay in their usual order,
+/// which does not depend on the figures.
+[[nodiscard]] std::pair<Benchmarks, Benchmarks> worst_and_others(const Benchmarks& failed,
+                                                                 std::size_t most);
+
 /// Undecided benchmarks that share a reason.
 struct Undecided {
-  std::vector<const VerdictText::Benchmark*> benchmarks;
+  std::vector<std::string> names;  ///< "sort's CPU time (+5.0 %, -3.0 % … +14.2 %)"
   std::string reason;
 };
 
 /// Undecided benchmarks, those with the least effort first.
 [[nodiscard]] std::vector<Undecided> undecided(const VerdictText& text);
-
-/// "sort's CPU time (+5.0 %, -3.0 % … +14.2 %)"
-[[nodiscard]] std::string so_far(const VerdictText::Benchmark& undecided);
 
 /// "+11.0 % … +13.5 %"; a dash if there is none.
 [[nodiscard]] std::string interval_text(std::optional<double> low, std::optional<double> high);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "reports/stats/require.hpp"
 #include "reports/stats/split_mix.hpp"
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -42,10 +42,9 @@ struct Groups {
 /// A row less its mean, scaled so that its squares sum up to 1; all 0 if nothing differs.
 struct Centred {
   explicit Centred(std::vector<double> row) : values(std::move(row)) {
-    const double mean =
-        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    const double centre = mean(values);
     for (double& each : values) {
-      each -= mean;
+      each -= centre;
       squares += each * each;
     }
     for (double& each : values) each = squares > 0 ? each / std::sqrt(squares) : 0;

@@ -1,8 +1,9 @@
 #include "reports/stats/levels.hpp"
 
-#include <numeric>
 #include <stdexcept>
 #include <tuple>
+
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::stats {
 
@@ -46,9 +47,8 @@ std::vector<double> fitted_levels(std::size_t members,
     }
     levels[member] = rest / rows[member][member];
   }
-  const double mean =
-      std::accumulate(levels.begin(), levels.end(), 0.0) / static_cast<double>(members);
-  for (double& level : levels) level -= mean;
+  const double centre = mean(levels);
+  for (double& level : levels) level -= centre;
   return levels;
 }
 

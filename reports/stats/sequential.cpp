@@ -65,10 +65,6 @@ std::vector<Look> looks_at(const std::vector<std::size_t>& blocks, const TrialEr
   return result;
 }
 
-bool is_look(std::size_t blocks, std::size_t max_blocks) {
-  return std::ranges::count(look_blocks(max_blocks), blocks) > 0;
-}
-
 Look last_look(std::size_t blocks, const TrialErrors& errors) {
   Look last{blocks, 0, 0};
   for (const Look& look : looks(errors)) {

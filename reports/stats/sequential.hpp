@@ -14,7 +14,7 @@ struct TrialErrors {
   double alpha = 0.01;       ///< of a false FAIL of any workload
   double pass_error = 0.05;  ///< of a false PASS of one workload
   std::size_t max_blocks = 256;
-  bool at_once = false;  ///< all of both at one look, at the end
+  bool at_once = false;  ///< both errors are spent at one look, at the end
 };
 
 /// One judgement of a trial.
@@ -33,18 +33,15 @@ struct Look {
 /// trial there. The other looks share the rest of alpha as 2 : 3 : 4 ...: late looks have the
 /// power, so they get more of the error.
 ///
-/// Of several looks the first gets a tenth of pass_error, and the others share the rest as
+/// The first of several looks gets a tenth of pass_error, and the others share the rest as
 /// 2 : 3 : 4 ...: with 0.05, a PASS at 8 blocks can happen (0.005), if all differences lie below
 /// the change that matters. Most trials are of changes that change nothing; they should end early.
 [[nodiscard]] std::vector<Look> looks(const TrialErrors& errors);
 
 /// Looks after so many observations each, in this order, which share the errors as those of a trial
-/// do. All of both for a single one.
+/// do. A single look has all of both errors.
 [[nodiscard]] std::vector<Look> looks_at(const std::vector<std::size_t>& observations,
                                          const TrialErrors& errors);
-
-/// Whether a look is due after this many complete blocks.
-[[nodiscard]] bool is_look(std::size_t blocks, std::size_t max_blocks);
 
 /// The judgement of a trial that ends for good after this many blocks. It spends everything that
 /// the looks at fewer blocks have left, and replaces a look at the same number. Both errors are 0

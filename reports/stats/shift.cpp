@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/stats/require.hpp"
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -84,10 +85,7 @@ std::optional<std::size_t> lower_quantile(std::size_t n, std::size_t m, double a
 
 double shift(std::span<const double> below, std::span<const double> above) {
   require_samples(below, above);
-  const std::vector<double> differences = sorted_differences(below, above);
-  const std::size_t middle = differences.size() / 2;
-  return differences.size() % 2 == 1 ? differences[middle]
-                                     : (differences[middle - 1] + differences[middle]) / 2;
+  return median(sorted_differences(below, above));
 }
 
 double least_shift_p(std::size_t n, std::size_t m) {
@@ -112,7 +110,7 @@ double shift_p(std::span<const double> below, std::span<const double> above, dou
 double shift_upper_bound(std::span<const double> below, std::span<const double> above,
                          double alpha) {
   require_samples(below, above);
-  require(alpha > 0 && alpha < 1, "shift between samples: alpha must lie between 0 and 1");
+  require_fraction(alpha, "shift between samples: alpha");
   const auto k = lower_quantile(above.size(), below.size(), alpha);
   if (!k) return std::numeric_limits<double>::infinity();
   const std::vector<double> differences = sorted_differences(below, above);

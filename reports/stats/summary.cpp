@@ -4,20 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
 #include <numeric>
-#include <stdexcept>
-#include <vector>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/require.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
-
-void require_values(std::span<const double> values, const char* statistic) {
-  if (values.empty()) throw std::invalid_argument(std::string(statistic) + " of no values");
-}
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 
@@ -33,15 +27,10 @@ struct Series {
   }
 };
 
-std::optional<double> counter_of(const model::Repetition& repetition, const char* name) {
-  const auto found = repetition.counters.find(name);
-  return found == repetition.counters.end() ? std::nullopt : std::optional(found->second);
-}
-
 }  // namespace
 
 double median(std::span<const double> values) {
-  require_values(values, "median");
+  require(!values.empty(), "median of no values");
   std::vector<double> sorted(values.begin(), values.end());
   const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), upper, sorted.end());
@@ -60,12 +49,12 @@ double median_absolute_deviation(std::span<const double> values) {
 }
 
 double mean(std::span<const double> values) {
-  require_values(values, "mean");
+  require(!values.empty(), "mean of no values");
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double standard_deviation(std::span<const double> values) {
-  require_values(values, "standard deviation");
+  require(!values.empty(), "standard deviation of no values");
   if (values.size() == 1) return 0;
   // Two passes: the textbook's one pass (mean of squares minus square of mean) loses all digits
   // when the spread is small beside the mean, which is what good benchmarks have.
@@ -108,7 +97,7 @@ std::vector<model::Repetition> complete_repetitions(const model::Case& measured)
 }
 
 std::optional<double> CaseSummary::spread() const {
-  return real_ns_mad && real_ns_median > 0 ? std::optional(*real_ns_mad / real_ns_median)
+  return real_ns.mad && real_ns.median > 0 ? std::optional(*real_ns.mad / real_ns.median)
                                            : std::nullopt;
 }
 
@@ -148,48 +137,35 @@ model::Repetition aggregate(std::span<const model::Repetition> repetitions,
 }
 
 std::optional<CaseSummary> summarize(const model::Case& measured) {
+  const std::vector<model::Repetition> complete = complete_repetitions(measured);
+  if (complete.empty()) return std::nullopt;
   std::vector<double> real_ns;
   std::vector<double> cpu_ns;
   Series switches;
-  Series voluntary;
-  Series involuntary;
-  std::map<std::string, Series> counters;
-  for (const model::Repetition& repetition : complete_repetitions(measured)) {
+  for (const model::Repetition& repetition : complete) {
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
-    const auto by_itself = counter_of(repetition, model::kVoluntarySwitches);
-    const auto forced = counter_of(repetition, model::kInvoluntarySwitches);
-    voluntary.add(by_itself);
-    involuntary.add(forced);
+    const auto by_itself = model::value_at(repetition.counters, model::kVoluntarySwitches);
+    const auto forced = model::value_at(repetition.counters, model::kInvoluntarySwitches);
     if (by_itself && forced) switches.add(*by_itself + *forced);
-    for (const auto& [name, value] : repetition.counters) {
-      const bool is_switch =
-          name == model::kVoluntarySwitches || name == model::kInvoluntarySwitches;
-      if (!is_switch) counters[name].add(value);
+  }
+  CaseSummary summary{.real_ns = *spread_of(real_ns), .cpu_ns = *spread_of(cpu_ns)};
+  if (measured.operations > 0) {
+    summary.ns_per_operation = summary.real_ns.median / static_cast<double>(measured.operations);
+  }
+  for (const auto& [name, value] : aggregate(complete, kMedian).counters) {
+    if (name == model::kVoluntarySwitches) {
+      summary.switches.voluntary = value;
+    } else if (name == model::kInvoluntarySwitches) {
+      summary.switches.involuntary = value;
+    } else {
+      summary.counters[name] = value;
     }
   }
-  if (real_ns.empty()) return std::nullopt;
-
-  const Spread real = *spread_of(real_ns);
-  const Spread cpu = *spread_of(cpu_ns);
-  CaseSummary summary{.samples = real.samples,
-                      .real_ns_median = real.median,
-                      .real_ns_mad = real.mad,
-                      .real_ns_min = real.min,
-                      .real_ns_max = real.max,
-                      .cpu_ns_median = cpu.median,
-                      .cpu_ns_mad = cpu.mad};
-  if (measured.operations > 0) {
-    summary.ns_per_operation = summary.real_ns_median / static_cast<double>(measured.operations);
-  }
-  summary.switches = {
-      voluntary.median_if_any(), involuntary.median_if_any(), switches.median_if_any(), {}};
+  summary.switches.both = switches.median_if_any();
   if (!summary.switches.both) {
     summary.switches.unavailable =
         measured.switches_unavailable.empty() ? "not measured" : measured.switches_unavailable;
-  }
-  for (const auto& [name, series] : counters) {
-    if (const std::optional<double> value = series.median_if_any()) summary.counters[name] = *value;
   }
   return summary;
 }

@@ -63,14 +63,9 @@ struct SwitchesSummary {
 /// The figures of one case in a table. Times are per iteration, in ns. A single repetition has no
 /// spread: 0 would look like a perfect measurement.
 struct CaseSummary {
-  std::size_t samples = 0;  ///< complete repetitions
-  double real_ns_median = 0;
-  std::optional<double> real_ns_mad;
-  double real_ns_min = 0;
-  double real_ns_max = 0;
-  double cpu_ns_median = 0;
-  std::optional<double> cpu_ns_mad;
-  /// real_ns_median over the case's operations; empty when those are not known.
+  Spread real_ns{};  ///< over the complete repetitions
+  Spread cpu_ns{};
+  /// The median of real_ns over the case's operations; empty when those are not known.
   std::optional<double> ns_per_operation{};
   SwitchesSummary switches{};
   std::map<std::string, double> counters{};  ///< per iteration, median over the repetitions

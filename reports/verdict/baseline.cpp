@@ -6,14 +6,12 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <span>
-#include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/prediction.hpp"
 #include "reports/stats/require.hpp"
-#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -35,10 +33,6 @@ constexpr double kMedianVariance = std::numbers::pi / 2;
 /// the variance of a process: 0 to 0.4, measured on a shared two-core machine. Half of it is that
 /// of the stored series, half that of a round of fresh ones.
 constexpr double kSeriesVariance = 0.25;
-
-bool has(const Series& series, const std::string& name) {
-  return std::ranges::find(series.setup.benchmarks, name) != series.setup.benchmarks.end();
-}
 
 std::vector<double> corrected(const Series& series, const std::string& name) {
   std::vector<double> x;
@@ -68,14 +62,17 @@ std::vector<CanaryTimes> passes(const Series& series) {
   return result;
 }
 
+/// The standard deviation of normal values with the same middle half.
+double deviation_of_middle(std::span<const double> values) {
+  return (stats::quantile(values, 0.75) - stats::quantile(values, 0.25)) / kMiddleHalfOfNormal;
+}
+
 /// How much more the fresh values scatter than the stored ones; 1 if chance explains it. Uses the
 /// middle half, which is wide if values fall into two groups.
 double widening(std::span<const double> fresh, const stats::Level& stored) {
   const double then = stored.deviation;
   if (fresh.size() < kLeastForSpread || then <= 0) return 1;
-  const std::vector<double> values(fresh.begin(), fresh.end());
-  const double now =
-      (stats::quantile(values, 0.75) - stats::quantile(values, 0.25)) / kMiddleHalfOfNormal;
+  const double now = deviation_of_middle(fresh);
   return now > kWiderThanChance * then ? now / then : 1;
 }
 
@@ -167,7 +164,7 @@ constexpr std::array<std::pair<const char*, CanaryPart>, 4> kCanaryParts{{
     {"handover", handover},
 }};
 
-/// Logarithms of each pass; empty on a machine that has no such part.
+/// The logarithms of a part of the canary, one a pass; empty on a machine that has no such part.
 std::vector<double> canary_logs(const Series& series, CanaryPart part) {
   std::vector<double> result;
   for (const CanaryTimes& times : passes(series)) {
@@ -203,8 +200,7 @@ constexpr double kFarOff = 3;
 
 std::vector<double> without_far_ones(std::vector<double> values) {
   const double middle = stats::median(values);
-  const double far = kFarOff / kMiddleHalfOfNormal *
-                     (stats::quantile(values, 0.75) - stats::quantile(values, 0.25));
+  const double far = kFarOff * deviation_of_middle(values);
   for (double& value : values) value = std::clamp(value, middle - far, middle + far);
   return values;
 }
@@ -308,9 +304,7 @@ void decide(BaselineRow& row, const BaselineReport& report) {
 }
 
 Verdict overall(const std::vector<BaselineRow>& rows) {
-  const auto any = [&](Verdict verdict) {
-    return std::ranges::find(rows, verdict, &BaselineRow::verdict) != rows.end();
-  };
+  const auto any = [&](Verdict of) { return model::contains(rows, of, &BaselineRow::verdict); };
   if (any(Verdict::fail)) return Verdict::fail;
   return rows.empty() || any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
 }
@@ -384,18 +378,18 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   }
   BaselineReport report;
   for (const std::string& name : rolling.setup.benchmarks) {
-    if (!has(now, name)) {
+    if (!model::contains(now.setup.benchmarks, name)) {
       report.only_baseline.push_back(name);
       continue;
     }
     BaselineRow row;
     row.name = name;
     row.baseline_ns = geometric_mean_ns(rolling, name);
-    if (anchor != nullptr && has(*anchor, name)) row.anchor.emplace();
+    if (anchor != nullptr && model::contains(anchor->setup.benchmarks, name)) row.anchor.emplace();
     report.rows.push_back(std::move(row));
   }
   for (const std::string& name : now.setup.benchmarks) {
-    if (!has(rolling, name)) report.only_now.push_back(name);
+    if (!model::contains(rolling.setup.benchmarks, name)) report.only_now.push_back(name);
   }
   for (const std::string& name : now.setup.unmeasured) report.only_now.push_back(name);
   if (report.rows.empty()) return report;
@@ -412,10 +406,8 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
       policy.alpha / static_cast<double>(report.rows.size() + static_cast<std::size_t>(anchored));
   for (BaselineRow& row : report.rows) {
     const std::vector<double> fresh = corrected(now, row.name);
-    const auto floor = policy.noise_floors.find(row.name);
-    const double delta = floor == policy.noise_floors.end()
-                             ? policy.delta
-                             : std::max(policy.delta, floor->second.epsilon);
+    const model::NoiseFloor* const floor = model::find_in(policy.noise_floors, row.name);
+    const double delta = std::max(policy.delta, floor == nullptr ? 0 : floor->epsilon);
     const auto against = [&](const Series& series) {
       const double more = taken_more(report.others_now, others_of(series));
       Rule rule{

@@ -18,7 +18,7 @@
 #include "reports/model/paired.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/decision.hpp"
-#include "reports/verdict/others.hpp"
+#include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -93,7 +93,7 @@ struct CanaryChange {
 
 struct BaselineReport {
   std::vector<BaselineRow> rows;           ///< of both sides, in the order of the baseline
-  std::vector<std::string> only_baseline;  ///< that have no partner
+  std::vector<std::string> only_baseline;  ///< benchmarks that have no partner
   std::vector<std::string> only_now;
   std::vector<CanaryChange> canary;         ///< its parts, against the rolling series
   std::vector<CanaryChange> anchor_canary;  ///< empty without an anchor of its own

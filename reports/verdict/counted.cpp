@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
+
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -14,10 +15,6 @@ using Counts = std::vector<double>;
 
 bool all_equal(const Counts& counts) {
   return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
-}
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
 }
 
 /// The counts of a side; a single one, which is that of the other side, too, stands for both.
@@ -69,10 +66,10 @@ std::vector<KindVerdict> judge_kinds(const InstructionSample& base, const Instru
                                      const std::vector<std::string>& acknowledged) {
   std::vector<KindVerdict> kinds;
   for (const auto& [kind, counts] : base.kinds) {
-    const auto of_head = head.kinds.find(kind);
-    if (of_head == head.kinds.end()) continue;
-    kinds.push_back(judge_kind(kind, enough(counts, of_head->second),
-                               enough(of_head->second, counts), has(acknowledged, kind)));
+    const Counts* const of_head = model::find_in(head.kinds, kind);
+    if (of_head == nullptr) continue;
+    kinds.push_back(judge_kind(kind, enough(counts, *of_head), enough(*of_head, counts),
+                               model::contains(acknowledged, kind)));
   }
   return kinds;
 }
@@ -105,7 +102,8 @@ Counted judge_counted(const model::PairedTrial& trial, const std::string& benchm
   InstructionsVerdict& instructions = *result.instructions;
   instructions.only_shown = !is_asked;
   if (instructions.verdict == Verdict::fail) {
-    instructions.acknowledged = is_asked && has(trial.setup.acknowledged, model::kInstructions);
+    instructions.acknowledged =
+        is_asked && model::contains(trial.setup.acknowledged, model::kInstructions);
     if (instructions.acknowledged || !is_asked) instructions.verdict = Verdict::pass;
   }
   result.kinds = judge_kinds(*base, *head, trial.setup.acknowledged);

@@ -34,7 +34,8 @@ struct Counted {
     const model::InstructionSample& base, const model::InstructionSample& head,
     const std::vector<std::string>& acknowledged = {});
 
-/// With counts_first, only counts that repeat are judged, and of those only kinds can fail.
+/// Judges the counts of one benchmark. With counts_first, only counts that repeat are judged, and
+/// only those of kinds can fail.
 [[nodiscard]] Counted judge_counted(const model::PairedTrial& trial, const std::string& benchmark);
 
 }  // namespace taskbench::reports::verdict

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::verdict {
@@ -35,13 +36,10 @@ std::vector<CounterMove> most_moved(const CounterValues& base, const CounterValu
                                     std::size_t least_values, double resolution) {
   std::vector<CounterMove> moves;
   for (const auto& [name, of_base] : base) {
-    const auto of_head = head.find(name);
-    if (of_head == head.end()) continue;
-    if (std::min(of_base.size(), of_head->second.size()) < std::max<std::size_t>(1, least_values)) {
-      continue;
-    }
-    if (auto move = move_of(name, of_base, of_head->second, resolution))
-      moves.push_back(std::move(*move));
+    const std::vector<double>* const of_head = model::find_in(head, name);
+    const std::size_t values = of_head == nullptr ? 0 : std::min(of_base.size(), of_head->size());
+    if (values < std::max<std::size_t>(1, least_values)) continue;
+    if (auto move = move_of(name, of_base, *of_head, resolution)) moves.push_back(std::move(*move));
   }
   std::ranges::stable_sort(moves, std::ranges::greater{}, &CounterMove::score);
   if (moves.size() > kMostCounters) moves.resize(kMostCounters);

@@ -1,7 +1,6 @@
 #include "reports/verdict/decision.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "reports/stats/require.hpp"
 

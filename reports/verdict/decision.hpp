@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,16 @@ inline constexpr double kBlindFactor = 5;
   const double large = kBlindFactor * delta;
   return verdict == Verdict::inconclusive && !(detectable && *detectable <= large) &&
          !(high && *high < large);
+}
+
+/// The value; empty if it is not finite.
+[[nodiscard]] inline std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// A log ratio as a relative change: 0.1 is 10 % slower. Empty if it is not finite.
+[[nodiscard]] inline std::optional<double> finite_change(double log_ratio) {
+  return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
 }
 
 /// Level of the intervals shown with a verdict, which rests on a test of its own.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
+
 namespace taskbench::reports::verdict {
 namespace {
 
@@ -35,20 +37,17 @@ Severity by_limits(double value, double serious, double moderate, double minor) 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 Diagnosis build(const DoctorFacts& facts) {
-  constexpr std::string_view kMend = "scripts/build release";
+  constexpr const char* kMend = "scripts/build release";
+  constexpr std::array<std::string_view, 5> kOptimising{"-O1", "-O2", "-O3", "-Os", "-Ofast"};
   const std::string& flags = facts.compiler_flags;
   const std::string type = facts.build_type.empty() ? "of no type" : facts.build_type;
-  if (flags.find("-fsanitize") != std::string::npos) {
-    return {Severity::serious, fmt::format("{} build with a sanitizer", type), std::string(kMend)};
+  const auto has = [&](std::string_view flag) { return flags.find(flag) != std::string::npos; };
+  if (has("-fsanitize")) {
+    return {Severity::serious, fmt::format("{} build with a sanitizer", type), kMend};
   }
-  if (facts.build_type == "Debug") return {Severity::serious, "Debug build", std::string(kMend)};
-  const bool optimised =
-      flags.find("-O1") != std::string::npos || flags.find("-O2") != std::string::npos ||
-      flags.find("-O3") != std::string::npos || flags.find("-Os") != std::string::npos ||
-      flags.find("-Ofast") != std::string::npos;
-  if (!optimised) {
-    return {Severity::serious, fmt::format("{} build without optimisation", type),
-            std::string(kMend)};
+  if (facts.build_type == "Debug") return {Severity::serious, "Debug build", kMend};
+  if (std::ranges::none_of(kOptimising, has)) {
+    return {Severity::serious, fmt::format("{} build without optimisation", type), kMend};
   }
   return {Severity::ok, fmt::format("{} build, {}", type, flags)};
 }
@@ -172,8 +171,7 @@ Diagnosis thermal(const DoctorFacts& facts) {
 }
 
 Diagnosis memory(const DoctorFacts& facts) {
-  const std::array<const model::Drift*, 2> drifts{&facts.at_rest, &facts.at_work};
-  for (const model::Drift* drift : drifts) {
+  for (const model::Drift* drift : {&facts.at_rest, &facts.at_work}) {
     if (drift->swapped_pages && *drift->swapped_pages > 0) {
       return {
           Severity::serious,
@@ -203,7 +201,7 @@ Diagnosis clock_source(const DoctorFacts& facts) {
   constexpr std::array<std::string_view, 5> kFast{"tsc", "kvm-clock", "arch_sys_counter",
                                                   "hyperv_clocksource_tsc_page", "timebase"};
   const std::string& current = facts.clock_source->current;
-  if (std::ranges::find(kFast, current) != kFast.end()) return {Severity::ok, current};
+  if (model::contains(kFast, current)) return {Severity::ok, current};
   const std::string found = fmt::format("{}; there are {}", current, facts.clock_source->available);
   if (facts.clock_source->available.find("tsc") == std::string::npos) {
     return {Severity::moderate, found, "sudo dmesg | grep -i -e tsc -e clocksource"};
@@ -386,23 +384,19 @@ constexpr std::array<Check, 16> kChecks{{
      clock_source},
     {"boost",
      "The clock rate depends on heat and on how many cores are busy: results move by 2 to 10 %, "
-     "and "
-     "several workers look worse than one.",
+     "and several workers look worse than one.",
      boost},
     {"smt",
      "Two workers on one core run at 50 to 70 % each, and chance decides where the kernel puts "
-     "them: "
-     "results move by 3 to 15 %.",
+     "them: results move by 3 to 15 %.",
      smt},
     {"hypervisor",
      "Neighbours that you cannot see share caches, memory and cores: results move by 2 to 10 % "
-     "from "
-     "hour to hour.",
+     "from hour to hour.",
      hypervisor},
     {"affinity",
      "What is measured is a machine with this many CPUs: stealing and wake-ups are different on "
-     "one "
-     "than on many.",
+     "one than on many.",
      affinity},
     {"aslr",
      "Where code, stack and heap lie decides which cache lines collide: two processes differ by 1 "
@@ -434,8 +428,7 @@ std::vector<Finding> diagnose(const DoctorFacts& facts) {
 }
 
 bool is_disturbed(const std::vector<Finding>& findings) {
-  return std::ranges::any_of(
-      findings, [](const Finding& each) { return each.severity == Severity::serious; });
+  return model::contains(findings, Severity::serious, &Finding::severity);
 }
 
 }  // namespace taskbench::reports::verdict

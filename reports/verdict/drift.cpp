@@ -8,6 +8,8 @@
 #include <functional>
 #include <optional>
 
+#include "reports/stats/summary.hpp"
+
 namespace taskbench::reports::verdict {
 namespace {
 
@@ -25,7 +27,10 @@ void add_count(std::vector<Movement>& moved, const char* quantity,
       {quantity, *count == 1 ? std::string(once) : fmt::format(fmt::runtime(often), *count)});
 }
 
-constexpr double kShortestShare_s = 0.5;  // the kernel counts in ticks of 10 ms
+// The kernel counts in ticks of 10 ms.
+constexpr double kShortestShare_s = 0.5;
+constexpr double kShortest_s = 1;  // of all processes together
+constexpr double kShortestProcess_s = 0.5;
 
 /// The sum over all processes; empty if it is unknown for one.
 template <class Part>
@@ -111,6 +116,32 @@ std::string drift_warning(const model::Drift& drift) {
     text += (text.empty() ? "the machine was disturbed while it measured: " : "; ") + each.text;
   }
   return text;
+}
+
+model::Fact<Others> others_of(std::span<const model::Fact<model::CpuUse>> uses) {
+  double seconds = 0;
+  Others others;
+  std::vector<double> each;
+  for (const auto& use : uses) {
+    if (!use) return model::Fact<Others>::unknown(use.reason);
+    seconds += use->seconds;
+    others.cpus += use->total_s;
+    others.used += use->others_s;
+    others.stolen += use->stolen_s;
+    if (use->seconds >= kShortestProcess_s) {
+      each.push_back((use->others_s + use->stolen_s) / use->seconds);
+    }
+  }
+  if (seconds < kShortest_s) {
+    return model::Fact<Others>::unknown(
+        "the processes took less than a second, too short for the kernel's counts");
+  }
+  others.cpus /= seconds;
+  others.used = std::max(0.0, others.used / seconds);
+  others.stolen = std::max(0.0, others.stolen / seconds);
+  others.taken = others.used + others.stolen;
+  if (each.size() == uses.size()) others.taken = std::max(others.taken, stats::median(each));
+  return model::Fact<Others>::known(others);
 }
 
 }  // namespace taskbench::reports::verdict

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "reports/stats/require.hpp"
@@ -10,16 +11,24 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// Adds the differences of all pairs of counts of one side.
+/// The differences between all pairs of counts of one side, of both sides. Throws
+/// std::invalid_argument for too few counts, and for one that is less than `least`.
 template <class Difference>
-void add_differences(std::span<const double> counts, const Difference& difference,
-                     std::vector<double>& differences) {
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto [less, more] = std::minmax(counts[i], counts[j]);
-      differences.push_back(difference(less, more));
+std::vector<double> differences_of(std::span<const double> base, std::span<const double> head,
+                                   double least, const Difference& difference) {
+  std::vector<double> differences;
+  for (const auto counts : {base, head}) {
+    stats::require(counts.size() >= kLeastExactCounts, "exact counts: too few");
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      stats::require(std::isfinite(counts[i]) && counts[i] >= least,
+                     "exact counts: one is too low");
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto [less, more] = std::minmax(counts[i], counts[j]);
+        differences.push_back(difference(less, more));
+      }
     }
   }
+  return differences;
 }
 
 /// Tukey's outer fence.
@@ -30,15 +39,9 @@ double fence_of(std::span<const double> differences) {
 }
 
 ExactChange exact_change(std::span<const double> base, std::span<const double> head) {
-  std::vector<double> differences;
-  for (const auto side : {base, head}) {
-    stats::require(side.size() >= kLeastExactCounts, "exact change: too few counts");
-    for (const double count : side) {
-      stats::require(std::isfinite(count) && count > 0, "exact change: a count is not positive");
-    }
-    add_differences(
-        side, [](double less, double more) { return more / less - 1; }, differences);
-  }
+  constexpr double kLeastPositive = std::numeric_limits<double>::min();
+  const std::vector<double> differences = differences_of(
+      base, head, kLeastPositive, [](double less, double more) { return more / less - 1; });
   ExactChange result;
   result.base = stats::median(base);
   result.head = stats::median(head);
@@ -59,15 +62,8 @@ InstructionsVerdict judge_instructions(std::span<const double> base, std::span<c
 
 KindVerdict judge_kind(std::string kind, std::span<const double> base, std::span<const double> head,
                        bool acknowledged) {
-  std::vector<double> differences;
-  for (const auto side : {base, head}) {
-    stats::require(side.size() >= kLeastExactCounts, "counts of a kind: too few");
-    for (const double count : side) {
-      stats::require(std::isfinite(count) && count >= 0, "counts of a kind: one is negative");
-    }
-    add_differences(
-        side, [](double less, double more) { return more - less; }, differences);
-  }
+  const std::vector<double> differences =
+      differences_of(base, head, 0, [](double less, double more) { return more - less; });
   KindVerdict result;
   result.kind = std::move(kind);
   result.base = stats::median(base);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/multiplicity.hpp"
 #include "reports/stats/shift.hpp"
 #include "reports/stats/summary.hpp"
@@ -21,23 +22,27 @@ using model::Run;
 
 /// The times of one benchmark in the files of a column.
 struct Sample {
-  std::vector<double> x;  ///< ln of the median, one a file
-  double deviation = 0;   ///< of the repetitions of the last file, relative
-  bool has_deviation = false;
+  std::vector<double> x;            ///< ln of the median, one a file
+  std::optional<double> deviation;  ///< of the repetitions of the last file, relative
 };
-using Samples = std::unordered_map<std::string, Sample>;
 
-Samples samples_of(const Column& column) {
+/// The benchmarks that have repetitions, with a sample for each column.
+using Samples = model::InOrder<std::vector<Sample>>;
+
+Samples samples_of(const std::vector<Column>& columns) {
   Samples samples;
-  for (const Run& file : column.files) {
-    for (const Case& benchmark : file.cases) {
-      const std::vector<double> times = times_of(benchmark);
-      if (times.empty()) continue;
-      const double median = stats::median(times);
-      Sample& sample = samples[benchmark.name];
-      sample.x.push_back(std::log(median));
-      sample.has_deviation = times.size() > 1;
-      sample.deviation = stats::median_absolute_deviation(times) / median;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const Run& file : columns[i].files) {
+      for (const Case& benchmark : file.cases) {
+        if (benchmark.repetitions.empty()) continue;
+        std::vector<Sample>& by_column = samples[benchmark.name];
+        by_column.resize(columns.size());
+        const auto spread = stats::spread_of(times_of(benchmark));
+        if (!spread) continue;
+        by_column[i].x.push_back(std::log(spread->median));
+        by_column[i].deviation.reset();
+        if (spread->mad) by_column[i].deviation = *spread->mad / spread->median;
+      }
     }
   }
   return samples;
@@ -48,7 +53,7 @@ ColumnCell cell_of(const Sample& sample) {
   cell.files = sample.x.size();
   cell.ns = std::exp(stats::median(sample.x));
   if (cell.files == 1) {
-    if (sample.has_deviation) cell.spread = sample.deviation;
+    cell.spread = sample.deviation;
     return cell;
   }
   std::vector<double> medians;
@@ -60,20 +65,6 @@ ColumnCell cell_of(const Sample& sample) {
 double p_of_both_directions(const std::vector<double>& first, const std::vector<double>& other) {
   return std::min(1.0,
                   2 * std::min(stats::shift_p(first, other, 0), stats::shift_p(other, first, 0)));
-}
-
-std::vector<std::string> names_in_order(const std::vector<Column>& columns) {
-  std::vector<std::string> names;
-  std::unordered_set<std::string_view> seen;
-  for (const Column& column : columns) {
-    for (const Run& file : column.files) {
-      for (const Case& benchmark : file.cases) {
-        if (benchmark.repetitions.empty()) continue;
-        if (seen.insert(benchmark.name).second) names.push_back(benchmark.name);
-      }
-    }
-  }
-  return names;
 }
 
 /// A change that can be judged, with the least p that its number of files permits.
@@ -204,34 +195,30 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
   ColumnsReport report;
   report.alpha = alpha;
   std::vector<const Run*> all;
-  std::vector<Samples> samples;
   for (const Column& column : columns) {
     report.columns.push_back(column.name);
-    samples.push_back(samples_of(column));
     for (const Run& file : column.files) all.push_back(&file);
     add_failures(column.files, column.name, report.failed);
   }
   report.machine_differs = machine_differences(all);
 
-  std::vector<std::string> names = names_in_order(columns);
-  report.rows.reserve(names.size());  // the cells are referred to
+  const Samples samples = samples_of(columns);
+  report.rows.reserve(samples.size());  // the cells are referred to
   std::vector<Judgeable> judgeable;
-  for (std::string& name : names) {
+  for (const auto& [name, by_column] : samples) {
     ColumnsRow& row = report.rows.emplace_back();
-    row.name = std::move(name);
-    const Sample* first = nullptr;
+    row.name = name;
     row.cells.resize(columns.size());
+    const std::vector<double>& first = by_column.front().x;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const auto found = samples[i].find(row.name);
-      if (found == samples[i].end()) continue;
+      const std::vector<double>& x = by_column[i].x;
+      if (x.empty()) continue;
       ColumnCell& cell = row.cells[i];
-      cell = cell_of(found->second);
-      if (i == 0) first = &found->second;
-      if (i == 0 || first == nullptr) continue;
+      cell = cell_of(by_column[i]);
+      if (i == 0 || first.empty()) continue;
       cell.change = cell.ns / row.cells[0].ns - 1;
-      const std::vector<double>& other = found->second.x;
-      judgeable.push_back({&cell, p_of_both_directions(first->x, other),
-                           2 * stats::least_shift_p(first->x.size(), other.size())});
+      judgeable.push_back({&cell, p_of_both_directions(first, x),
+                           2 * stats::least_shift_p(first.size(), x.size())});
     }
   }
   const auto comparisons = static_cast<double>(std::max<std::size_t>(1, judgeable.size()));

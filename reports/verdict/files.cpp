@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/multiplicity.hpp"
 #include "reports/stats/shift.hpp"
 #include "reports/stats/summary.hpp"
@@ -38,31 +36,15 @@ struct Occurrence {
 using Occurrences = std::vector<Occurrence>;
 
 /// The benchmarks of a side by name, so that they need not be searched for in all files.
-class Names {
- public:
-  explicit Names(const std::vector<Run>& files) {
-    for (const Run& file : files) {
-      for (const auto& benchmark : file.cases) {
-        const auto [place, is_new] = places_.emplace(benchmark.name, all_.size());
-        if (is_new) all_.push_back({benchmark.name, {}});
-        all_[place->second].second.push_back({&file, &benchmark});
-      }
-    }
-  }
+using Names = model::InOrder<Occurrences>;
 
-  /// The benchmarks in the order in which they first appear.
-  [[nodiscard]] const std::vector<std::pair<std::string_view, Occurrences>>& all() const {
-    return all_;
+Names names_of(const std::vector<Run>& files) {
+  Names names;
+  for (const Run& file : files) {
+    for (const auto& benchmark : file.cases) names[benchmark.name].push_back({&file, &benchmark});
   }
-  [[nodiscard]] const Occurrences* find(std::string_view name) const {
-    const auto found = places_.find(name);
-    return found == places_.end() ? nullptr : &all_[found->second].second;
-  }
-
- private:
-  std::vector<std::pair<std::string_view, Occurrences>> all_;
-  std::unordered_map<std::string_view, std::size_t> places_;
-};
+  return names;
+}
 
 /// ln of the median, one for each file that has repetitions.
 std::vector<double> log_times_of(const Occurrences& occurrences) {
@@ -167,8 +149,9 @@ std::string why_other_schedules(const InstructionSide& base, const InstructionSi
       seeds_text(base.seeds), seeds_text(head.seeds));
 }
 
-/// Empty if neither side was to count; no PASS if only one has counted. On another machine,
-/// libraries may run other variants of their code, so such counts mean nothing.
+/// The verdict on the instructions: empty if neither side was to count them, no PASS if only one
+/// has counted. On another machine, libraries may run other variants of their code, so such counts
+/// mean nothing.
 std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_base,
                                                          const Occurrences& of_head,
                                                          bool same_machine) {
@@ -241,20 +224,17 @@ std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are not independent samples";
   }
-  if (can_fail && row.high)
+  if (can_fail && row.high) {
     return fmt::format(
         "the files allow for a slowdown of {:g} % or more, and for none; more files a side would "
         "tell",
         100 * policy.delta);
+  }
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
   return fmt::format("too few processes: {} and {}; about {} a side are needed{}", row.base_files,
                      row.head_files, needed,
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
-}
-
-std::optional<double> finite_change(double log_ratio) {
-  return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
 }
 
 /// A row before all of them are judged together, and what it is judged by.
@@ -324,7 +304,7 @@ std::vector<std::string> machine_differences(const std::vector<const Run*>& file
   for (const Run* file : files) {
     for (const auto& [key, value] : machine_of(*file)) {
       std::vector<std::string>& known = values[key];
-      if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+      if (!model::contains(known, value)) known.push_back(value);
     }
   }
   std::vector<std::string> result;
@@ -349,16 +329,16 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
   add_failures(base, "base", report.failed);
   add_failures(head, "head", report.failed);
 
-  const Names base_names(base);
-  const Names head_names(head);
+  const Names base_names = names_of(base);
+  const Names head_names = names_of(head);
   std::vector<Candidate> candidates;
-  for (const auto& [name, in_base] : base_names.all()) {
+  for (const auto& [name, in_base] : base_names) {
     const Occurrences* in_head = head_names.find(name);
     if (in_head == nullptr) {
       report.only_base.emplace_back(name);
       continue;
     }
-    if (observer) observer(candidates.size(), base_names.all().size());
+    if (observer) observer(candidates.size(), base_names.size());
     Candidate candidate{{}, log_times_of(in_base), log_times_of(*in_head)};
     candidate.row.name = name;
     compare_times(candidate, std::log1p(policy.epsilon));
@@ -368,7 +348,7 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
         kLeastValues, std::max(resolution_of_counters(in_base), resolution_of_counters(*in_head)));
     candidates.push_back(std::move(candidate));
   }
-  for (const auto& [name, in_head] : head_names.all()) {
+  for (const auto& [name, in_head] : head_names) {
     if (base_names.find(name) == nullptr) report.only_head.emplace_back(name);
   }
   if (candidates.empty()) return report;

@@ -51,7 +51,7 @@ struct FilesRow {
 struct FilesReport {
   FilesPolicy policy;
   std::vector<FilesRow> rows;          ///< benchmarks of both sides, in the order of base
-  std::vector<std::string> only_base;  ///< that have no partner
+  std::vector<std::string> only_base;  ///< benchmarks that have no partner
   std::vector<std::string> only_head;
   std::vector<std::string> failed;  ///< "name: why", of either side
   /// Why the files as a whole permit no verdict: "num_cpus: 2 and 4". Empty if they do.

@@ -22,10 +22,6 @@ std::vector<std::vector<double>> by_machine(const std::vector<double>& differenc
   return result;
 }
 
-std::optional<double> change_if_finite(double log_ratio) {
-  return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<Machine> machines_of(const model::PairedTrial& trial) {
@@ -91,8 +87,8 @@ std::vector<MachineEffect> effects_of(const std::vector<double>& differences,
     effect.blocks = static_cast<int>(own.size());
     effect.change = std::expm1(stats::hodges_lehmann(own));
     const auto interval = stats::confidence_interval(own, level);
-    effect.low = change_if_finite(interval.low);
-    effect.high = change_if_finite(interval.high);
+    effect.low = finite_change(interval.low);
+    effect.high = finite_change(interval.high);
     if (others.empty()) continue;
     effect.change_without =
         std::expm1(stats::hodges_lehmann(observations(others, of_others, unit)));
@@ -104,10 +100,9 @@ std::optional<double> with_another(const std::vector<double>& of_unit, std::size
                                    const MetricVerdict& row, const stats::TrialErrors& errors,
                                    std::size_t workloads) {
   if (of_unit.size() < 2) return std::nullopt;
-  const double detectable = stats::minimum_failing_effect(
-      stats::robust_deviation(of_unit), of_unit.size() + more, row.epsilon, row.delta,
-      {.alpha = errors.alpha, .workloads = workloads});
-  return std::isfinite(detectable) ? std::optional(detectable) : std::nullopt;
+  return finite(stats::minimum_failing_effect(stats::robust_deviation(of_unit),
+                                              of_unit.size() + more, row.epsilon, row.delta,
+                                              {.alpha = errors.alpha, .workloads = workloads}));
 }
 
 }  // namespace taskbench::reports::verdict

@@ -1,6 +1,7 @@
 // Which machines the blocks of a merged trial come from, and what each shows. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -18,15 +19,21 @@ inline constexpr std::size_t kEnoughMachines = 7;
 /// One of the machines of a merged trial.
 struct Machine {
   std::string host;
-  std::string kind;        ///< model::machine_key(): those of another kind are shown apart
+  std::string kind;        ///< model::machine_key(): machines of another kind are shown apart
   std::vector<int> parts;  ///< that it has measured
-  int blocks = 0;          ///< of these
+  int blocks = 0;          ///< of these parts
 
   bool operator==(const Machine&) const = default;
 };
 
 /// The machines of a merged trial, grouped by kind, in the order of their first parts.
 [[nodiscard]] std::vector<Machine> machines_of(const model::PairedTrial& trial);
+
+/// How many of them have measured something.
+[[nodiscard]] inline std::size_t machines_with_blocks(const std::vector<Machine>& machines) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(machines, [](const Machine& each) { return each.blocks > 0; }));
+}
 
 /// For each complete block of a merged trial, the place of its machine.
 [[nodiscard]] std::vector<std::size_t> machine_of_blocks(const model::PairedTrial& trial,

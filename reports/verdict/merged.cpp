@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/sign_flip.hpp"
 #include "reports/verdict/machines.hpp"
 #include "reports/verdict/paired.hpp"
@@ -92,7 +93,7 @@ void refuse_missing(const std::vector<PartFile>& files, const MergeRules& rules)
 template <class Items, class Key>
 void add_new(const Items& from, Items& into, Key key) {
   for (const auto& item : from) {
-    if (std::ranges::find(into, std::invoke(key, item), key) == into.end()) into.push_back(item);
+    if (!model::contains(into, std::invoke(key, item), key)) into.push_back(item);
   }
 }
 
@@ -131,8 +132,7 @@ void add_rounds(const std::vector<PartFile>& files, PairedTrial& all) {
 /// The unit that the verdict rests on unless another is asked for: with enough machines, it holds
 /// for others like them, too.
 model::Unit usual_unit(const PairedTrial& all) {
-  const auto machines = static_cast<std::size_t>(
-      std::ranges::count_if(machines_of(all), [](const Machine& each) { return each.blocks > 0; }));
+  const std::size_t machines = machines_with_blocks(machines_of(all));
   const bool are_enough = machines >= kEnoughMachines && stats::least_p(machines) < all.setup.alpha;
   return are_enough ? model::Unit::machine : model::Unit::block;
 }

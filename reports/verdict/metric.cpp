@@ -12,12 +12,6 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-double relative(double log_ratio) { return std::expm1(log_ratio); }
-
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 /// Stores times whose ratio is the change. The medians of the sides are another estimate than the
 /// paired one, and may even contradict its sign.
 void store_levels(const MetricSeries& series, double effect, MetricVerdict& row) {
@@ -34,8 +28,8 @@ void store_interval(const MetricSeries& series, double pass_error, MetricVerdict
   const auto interval =
       stats::confidence_interval(series.differences, interval_level_of(pass_error));
   if (std::isinf(interval.low)) return;
-  row.low = finite(relative(interval.low));
-  row.high = finite(relative(interval.high));
+  row.low = finite_change(interval.low);
+  row.high = finite_change(interval.high);
 }
 
 /// Stores the power of a trial that ends after this many blocks, as `detectable` is defined.
@@ -79,7 +73,7 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     row.alpha = look.alpha;
     row.interval_level = interval_level_of(errors.pass_error);
     const double effect = stats::hodges_lehmann(d[i]);
-    row.change = relative(effect);
+    row.change = std::expm1(effect);
     store_levels(series[i], effect, row);
     store_interval(series[i], look.pass_error, row);
     row.p = slower.p[i];

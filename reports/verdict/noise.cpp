@@ -81,10 +81,8 @@ std::optional<double> detectable(const model::BenchmarkNoise& noise, std::size_t
   if (blocks < 2) return std::nullopt;
   const double spent_last =
       stats::last_look(blocks, {.alpha = alpha, .max_blocks = model::kDefaultMaxBlocks}).alpha;
-  const double effect =
-      stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
-                                    {.alpha = spent_last, .workloads = benchmarks});
-  return std::isfinite(effect) ? std::optional(effect) : std::nullopt;
+  return finite(stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
+                                              {.alpha = spent_last, .workloads = benchmarks}));
 }
 
 }  // namespace taskbench::reports::verdict

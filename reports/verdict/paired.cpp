@@ -1,7 +1,5 @@
 #include "reports/verdict/paired.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <ranges>
@@ -9,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "reports/model/lookup.hpp"
 #include "reports/model/run.hpp"
 #include "reports/stats/heterogeneity.hpp"
 #include "reports/stats/power.hpp"
@@ -30,12 +29,9 @@ using Numbers = std::vector<std::size_t>;
 
 bool is_merged(const PairedTrial& trial) { return !trial.setup.parts.empty(); }
 
-std::size_t most_blocks(const PairedTrial& trial) {
-  return static_cast<std::size_t>(trial.setup.max_blocks);
-}
-
 stats::TrialErrors errors_of(const PairedTrial& trial) {
-  return {trial.setup.alpha, trial.setup.pass_error, most_blocks(trial), is_merged(trial)};
+  return {trial.setup.alpha, trial.setup.pass_error,
+          static_cast<std::size_t>(trial.setup.max_blocks), is_merged(trial)};
 }
 
 std::optional<double> wall_time(const model::ProcessSample& sample, const std::string& benchmark) {
@@ -44,11 +40,9 @@ std::optional<double> wall_time(const model::ProcessSample& sample, const std::s
 
 std::optional<double> counter_of(const model::ProcessSample& sample, const std::string& benchmark,
                                  const char* name) {
-  const auto counters = sample.counters.find(benchmark);
-  if (counters == sample.counters.end()) return std::nullopt;
-  const auto found = counters->second.find(name);
-  if (found == counters->second.end() || !std::isfinite(found->second)) return std::nullopt;
-  return found->second;
+  const auto* const counters = model::find_in(sample.counters, benchmark);
+  const double* const value = counters == nullptr ? nullptr : model::find_in(*counters, name);
+  return value == nullptr ? std::nullopt : finite(*value);
 }
 
 /// The CPU time; empty unless it is above 0, since 0 has no logarithm.
@@ -114,18 +108,16 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial,
   CounterValues base;
   CounterValues head;
   for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
-    const auto found = sample.counters.find(benchmark);
-    if (found == sample.counters.end()) continue;
+    const auto* const counters = model::find_in(sample.counters, benchmark);
+    if (counters == nullptr) continue;
     CounterValues& side = sample.side == Side::base ? base : head;
-    for (const auto& [name, value] : found->second) {
+    for (const auto& [name, value] : *counters) {
       // A process that does not know how long it waited for a CPU gives a bound here.
       if (name != model::kQueuedTime) side[name].push_back(value);
     }
   }
-  const auto iterations = trial.setup.iterations.find(benchmark);
-  return most_moved(
-      base, head, 1,
-      iterations == trial.setup.iterations.end() ? 0 : resolution_of(iterations->second));
+  const auto iterations = model::value_at(trial.setup.iterations, benchmark);
+  return most_moved(base, head, 1, resolution_of(iterations.value_or(0)));
 }
 
 /// Benchmarks that have been measured in the same blocks, the last of which brought them to a look.
@@ -405,7 +397,7 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
 bool fails(const BenchmarkVerdict& row) {
   return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||
          (row.instructions && row.instructions->verdict == Verdict::fail) ||
-         std::ranges::find(row.kinds, Verdict::fail, &KindVerdict::verdict) != row.kinds.end();
+         model::contains(row.kinds, Verdict::fail, &KindVerdict::verdict);
 }
 
 int complete_blocks(const PairedTrial& trial) {

@@ -6,8 +6,6 @@
 //     d[w][i] = ((x of head + x of head) - (x of base + x of base)) / 2.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

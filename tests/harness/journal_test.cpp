@@ -14,7 +14,7 @@
 
 #include "harness/trials/line_file.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::harness {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/json/doctor.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/sample_doctor.hpp"

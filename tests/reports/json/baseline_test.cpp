@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "reports/json/journal_lines.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 #include "tests/reports/sample_baselines.hpp"
 #include "tests/reports/text.hpp"

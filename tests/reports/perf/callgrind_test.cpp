@@ -1,4 +1,4 @@
-#include "reports/perf/callgrind.hpp"
+#include "reports/perf/callgrind_profile.hpp"
 
 #include <gtest/gtest.h>
 

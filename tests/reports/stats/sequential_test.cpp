@@ -49,10 +49,7 @@ TEST(Looks, of_16_blocks_spend_the_errors_as_specified) {
 TEST(Looks, come_four_times_in_each_doubling_and_at_the_most_blocks) {
   const auto blocks = [](std::size_t most) {
     std::vector<std::size_t> result;
-    for (const Look& look : looks({0.01, 0.05, most})) {
-      result.push_back(look.blocks);
-      EXPECT_TRUE(is_look(look.blocks, most));
-    }
+    for (const Look& look : looks({0.01, 0.05, most})) result.push_back(look.blocks);
     return result;
   };
   EXPECT_EQ(blocks(1), (std::vector<std::size_t>{1}));
@@ -60,9 +57,6 @@ TEST(Looks, come_four_times_in_each_doubling_and_at_the_most_blocks) {
   EXPECT_EQ(blocks(20), (std::vector<std::size_t>{8, 10, 11, 13, 16, 19, 20}));
   EXPECT_EQ(blocks(128), (std::vector<std::size_t>{8, 10, 11, 13, 16, 19, 23, 27, 32, 38, 45, 54,
                                                    64, 76, 91, 108, 128}));
-  for (const std::size_t none : {0U, 1U, 7U, 9U, 24U, 63U, 65U, 512U}) {
-    EXPECT_FALSE(is_look(none, 256)) << none;
-  }
 }
 
 TEST(Looks, spend_just_what_there_is_and_after_the_first_no_late_look_less_than_one_before) {

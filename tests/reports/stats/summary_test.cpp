@@ -120,13 +120,13 @@ TEST(Aggregates, nothing_of_no_values) {
 TEST(Summarize, rests_on_all_complete_repetitions) {
   const std::optional<CaseSummary> summary = summarize(case_with({100, 104, 96, 102, 130}));
   ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->samples, 5U);
-  EXPECT_EQ(summary->real_ns_median, 102);
-  EXPECT_EQ(summary->real_ns_mad, 2);
-  EXPECT_EQ(summary->real_ns_min, 96);
-  EXPECT_EQ(summary->real_ns_max, 130);
-  EXPECT_EQ(summary->cpu_ns_median, 204);
-  EXPECT_EQ(summary->cpu_ns_mad, 4);
+  EXPECT_EQ(summary->real_ns.samples, 5U);
+  EXPECT_EQ(summary->real_ns.median, 102);
+  EXPECT_EQ(summary->real_ns.mad, 2);
+  EXPECT_EQ(summary->real_ns.min, 96);
+  EXPECT_EQ(summary->real_ns.max, 130);
+  EXPECT_EQ(summary->cpu_ns.median, 204);
+  EXPECT_EQ(summary->cpu_ns.mad, 4);
   EXPECT_EQ(summary->ns_per_operation, 10.2);
 }
 
@@ -139,8 +139,8 @@ TEST(Summarize, leaves_out_repetitions_without_iterations_or_with_impossible_tim
   measured.repetitions[5].cpu_ns = -1;
   const std::optional<CaseSummary> summary = summarize(measured);
   ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->samples, 1U);
-  EXPECT_EQ(summary->real_ns_median, 100);
+  EXPECT_EQ(summary->real_ns.samples, 1U);
+  EXPECT_EQ(summary->real_ns.median, 100);
 }
 
 TEST(Summarize, failed_case_has_no_summary) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/json/files.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/files.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "reports/json/files.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
