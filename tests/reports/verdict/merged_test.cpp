@@ -264,11 +264,13 @@ TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
 TEST(merged_test, a_machine_that_lies_by_far_is_no_evidence) {
   // All eight are slower, which 1 of 256 flips reaches; without the score of the liar, 2 do.
   const auto p_of = [](double lie) {
-    auto files = parts_of({.name = "lies", .blocks = 1, .effect = 0.05, .noise = 1e-4}, 1);
+    auto files = parts_of({.name = "lies", .blocks = 2, .effect = 0.05, .noise = 1e-4}, 1);
     for (model::ProcessSample& sample : files[0].trial.samples) {
       if (sample.side == Side::head) sample.real_ns["sort"] *= std::exp(lie);
     }
-    return judge(merge(files, {.unit = Unit::machine})).benchmarks[0].p;
+    const PairedReport report = judge(merge(files, {.unit = Unit::machine}));
+    EXPECT_EQ(report.benchmarks[0].by_machine->other.p, 1.0 / 65536);  // of 16 blocks
+    return report.benchmarks[0].p;
   };
   EXPECT_EQ(p_of(0), 1.0 / 256);
   EXPECT_EQ(p_of(0.1), 1.0 / 256);  // three times as much as the others
