@@ -120,6 +120,7 @@ if(TASKBENCH_BUILD_TOOLS)
     scripts/gate-merge
     scripts/gate-pr
     scripts/gate-slurm
+    scripts/gate-ssh
     scripts/install-taskbench
     scripts/relink
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/scripts"

@@ -286,9 +286,7 @@ void PairedPlan::declare(Options& options) {
                 "Measure each Nth block of the trial, from the Ith on, into the --journal, and "
                 "judge nothing: --merge does, once all parts are measured, anywhere. All parts "
                 "need the same options; --budget is that of each. Part 1 counts, too (--exact).");
-  for (const char* other : {"--build-only", "--explain"}) {
-    options["--part"]->excludes(options[other]);
-  }
+  options["--part"]->excludes(options["--build-only"]);
 
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
@@ -340,7 +338,11 @@ void PairedPlan::declare_merge(Options& options) {
     const std::string group = other->get_group();
     const std::string name = other->get_name();
     const bool is_of_output = group == "Output" && name != "--journal" && name != "--resume";
-    if (!is_of_output && name != "--inconclusive" && name != "--help") merging->excludes(other);
+    const bool is_refused_with_a_way_out = name == "--explain";
+    if (!is_of_output && !is_refused_with_a_way_out && name != "--inconclusive" &&
+        name != "--help") {
+      merging->excludes(other);
+    }
   }
   options
       .value(
@@ -362,7 +364,16 @@ void PairedPlan::declare_merge(Options& options) {
       ->needs(merging);
 }
 
+void PairedPlan::refuse_to_explain(std::string_view option, std::string_view why) const {
+  if (!explain) return;
+  refuse(
+      "--explain with {}: {}; for what --merge calls a FAIL, run: taskbench {} --programs DIR "
+      "--workload NAME --explain",
+      option, why, command());
+}
+
 model::PairedTrial PairedPlan::merged() const {
+  refuse_to_explain("--merge", "journals do not have the programs, which it runs once more");
   std::vector<verdict::PartFile> files;
   for (const std::string& path : merge) {
     files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
@@ -395,6 +406,7 @@ void PairedPlan::complete(const Invocation& invocation) {
     refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
            cwd.string());
   }
+  if (part) refuse_to_explain("--part", "a part has no verdict that could be explained");
   if (part && part->of > setup.max_blocks) {
     refuse("--part {}/{}: there are only {} blocks (--max-blocks)", part->number, part->of,
            setup.max_blocks);

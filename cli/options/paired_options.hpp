@@ -1,6 +1,8 @@
 // The options of the commands that compare two programs in blocks: ab and gate.
 #pragma once
 
+#include <string_view>
+
 #include "cli/options/options.hpp"
 #include "cli/options/trial_options.hpp"
 #include "cli/output/names.hpp"
@@ -54,6 +56,9 @@ struct PairedPlan : ComparisonPlan {
   VerdictOutput output;
 
  private:
+  /// Refuses --explain together with `option`, and says what does explain. Throws UsageError.
+  void refuse_to_explain(std::string_view option, std::string_view why) const;
+
   void declare_merge(Options& options);
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ inline constexpr std::size_t kRandomFlips = 10'000;
 /// The least adjusted p of a test with this many blocks, and so many workloads that are `absent`,
 /// as sign_flip_test() understands it: lower levels, or this one, are never reached.
 [[nodiscard]] double least_p(std::size_t blocks, std::size_t absent = 0);
+
+/// Every value has its score, however great it is.
+inline constexpr double kNothingOutlies = std::numeric_limits<double>::infinity();
 
 /// The direction of the change that is looked for.
 enum class Direction { slower, faster };
@@ -78,10 +82,15 @@ struct SignFlipResult {
 /// however it was chosen which are absent: those that seemed unchanged may stay away. A workload
 /// that has been rejected belongs to the family no more (step-down), and is not to be counted.
 ///
+/// A value whose size |d - shift| is more than `outlying` times the median size has no score, for
+/// either sign. Which ones that are does not depend on signs, so the level is as exact as without;
+/// but one observation that is always on the same side, and far off, does not raise it any more.
+///
 /// Throws std::invalid_argument for no workloads, no blocks, workloads of unequal length, a shift
 /// too many or too few, and values that are not finite.
 [[nodiscard]] SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
                                             std::span<const double> shifts, Direction direction,
-                                            std::uint64_t seed, std::size_t absent = 0);
+                                            std::uint64_t seed, std::size_t absent = 0,
+                                            double outlying = kNothingOutlies);
 
 }  // namespace taskbench::reports::stats

@@ -2,41 +2,136 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/require.hpp"
-#include "reports/stats/summary.hpp"
+#include "reports/stats/split_mix.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// All n (n + 1) / 2 Walsh averages, in no order: to find a few by their ranks is far quicker than
-/// to sort all.
-std::vector<double> walsh_averages(std::span<const double> values) {
-  require_finite(values, "Walsh averages");
-  std::vector<double> averages;
-  averages.reserve(values.size() * (values.size() + 1) / 2);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (std::size_t j = i; j < values.size(); ++j) {
-      averages.push_back(std::midpoint(values[i], values[j]));
-    }
+/// The Walsh averages of values, found by their ranks without making all n (n + 1) / 2 of them.
+/// Those of sorted values increase along each row and each column of a triangle: row i has the
+/// means of value i and itself or a later one. So one walk along the border says how many are below
+/// a pivot, and what cannot be the one that is looked for is cut from the rows, until few are left
+/// (Johnson and Mizoguchi, Selecting the Kth element in X + Y and X1 + ... + Xm, 1978; with pivots
+/// drawn at random, Monahan, ACM Algorithm 616, 1984).
+class WalshAverages {
+ public:
+  explicit WalshAverages(std::span<const double> values) : values_(values.begin(), values.end()) {
+    require_finite(values, "Walsh averages");
+    std::ranges::sort(values_);
   }
-  return averages;
-}
 
-/// The values that would be at these places, counted from either end, if all were sorted.
-Interval ranked(std::vector<double> averages, std::size_t from_each_end) {
-  const auto low = averages.begin() + static_cast<std::ptrdiff_t>(from_each_end);
-  const auto high = averages.end() - 1 - static_cast<std::ptrdiff_t>(from_each_end);
-  std::nth_element(averages.begin(), low, averages.end());
-  if (low != high) std::nth_element(low + 1, high, averages.end());
-  return {*low, *high};
+  [[nodiscard]] std::size_t size() const { return values_.size() * (values_.size() + 1) / 2; }
+
+  /// The average that would be at this place, from 0, if all were sorted.
+  [[nodiscard]] double at(std::size_t place) const {
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < values_.size(); ++i) rows.push_back({i, values_.size()});
+    std::size_t before = 0;  // averages that are known to come before those in the rows
+    std::size_t left = size();
+    SplitMix64 random(place);  // decides how long it takes, not what is found
+    while (left > kFew) {
+      const double pivot = drawn(rows, random.next() % left);
+      const std::vector<std::size_t> below = border(pivot, std::less_equal<>());
+      const std::vector<std::size_t> up_to = border(pivot, std::less<>());
+      if (place < count(below)) {
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i].to = std::min(rows[i].to, below[i]);
+      } else if (place >= count(up_to)) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          rows[i].from = std::max(rows[i].from, up_to[i]);
+        }
+      } else {
+        return pivot;
+      }
+      before = left = 0;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        before += rows[i].from - i;
+        left += rows[i].size();
+      }
+    }
+    std::vector<double> few;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t j = rows[i].from; j < rows[i].to; ++j) few.push_back(average(i, j));
+    }
+    const auto found = few.begin() + static_cast<std::ptrdiff_t>(place - before);
+    std::ranges::nth_element(few, found);
+    return *found;
+  }
+
+  [[nodiscard]] double median() const {
+    const double upper = at(size() / 2);
+    return size() % 2 == 1 ? upper : std::midpoint(upper, at(size() / 2 - 1));
+  }
+
+  /// The averages at these places, counted from either end.
+  [[nodiscard]] Interval from_each_end(std::size_t place) const {
+    return {at(place), at(size() - 1 - place)};
+  }
+
+ private:
+  static constexpr std::size_t kFew = 256;  // to sort is quicker than to cut
+
+  /// The averages of a row that are left: of value i and those at `from` to `to` - 1.
+  struct Row {
+    std::size_t from;
+    std::size_t to;
+    [[nodiscard]] std::size_t size() const { return to > from ? to - from : 0; }
+  };
+
+  [[nodiscard]] double average(std::size_t i, std::size_t j) const {
+    return std::midpoint(values_[i], values_[j]);
+  }
+
+  /// The average at this place among those that are left, row by row.
+  [[nodiscard]] double drawn(const std::vector<Row>& rows, std::size_t place) const {
+    std::size_t i = 0;
+    for (; place >= rows[i].size(); ++i) place -= rows[i].size();
+    return average(i, rows[i].from + place);
+  }
+
+  /// For each row, the place of its first average that the pivot is `before`.
+  template <class Before>
+  [[nodiscard]] std::vector<std::size_t> border(double pivot, Before before) const {
+    std::vector<std::size_t> places;
+    std::size_t place = values_.size();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      while (place > i && before(pivot, average(i, place - 1))) --place;
+      places.push_back(std::max(place, i));
+    }
+    return places;
+  }
+
+  /// How many averages lie before the border.
+  [[nodiscard]] static std::size_t count(const std::vector<std::size_t>& border) {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < border.size(); ++i) sum += border[i] - i;
+    return sum;
+  }
+
+  std::vector<double> values_;
+};
+
+/// signed_rank_lower_tail(), kept for the next call: all benchmarks of a trial have as many blocks,
+/// all of its machines, too, and to make it takes longer than all that is then looked up.
+const std::vector<double>& lower_tail_of(std::size_t n) {
+  constexpr std::size_t kMostKept = 16;
+  thread_local std::map<std::size_t, std::vector<double>> kept;
+  if (kept.size() == kMostKept && !kept.contains(n)) kept.clear();
+  std::vector<double>& tail = kept[n];
+  if (tail.empty()) tail = signed_rank_lower_tail(n);
+  return tail;
 }
 
 /// The greatest k with P(W <= k) <= alpha: this many Walsh averages lie outside a bound.
@@ -49,12 +144,11 @@ std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alp
 /// Both bounds, each with an error of alpha.
 Interval bounds(std::span<const double> values, double alpha) {
   require_fraction(alpha, "confidence bound: alpha");
-  std::vector<double> averages = walsh_averages(values);
-  const auto outside = cut(signed_rank_lower_tail(values.size()), alpha);
+  const WalshAverages averages(values);
+  const auto outside = cut(lower_tail_of(values.size()), alpha);
   if (!outside) return {-kInfinity, kInfinity};
   // With an alpha of a half or more, the bounds would change places.
-  const std::size_t k = std::min(*outside, (averages.size() - 1) / 2);
-  return ranked(std::move(averages), k);
+  return averages.from_each_end(std::min(*outside, (averages.size() - 1) / 2));
 }
 
 }  // namespace
@@ -73,7 +167,7 @@ std::vector<double> signed_rank_lower_tail(std::size_t n) {
   return probability;
 }
 
-double hodges_lehmann(std::span<const double> values) { return median(walsh_averages(values)); }
+double hodges_lehmann(std::span<const double> values) { return WalshAverages(values).median(); }
 
 double upper_bound(std::span<const double> values, double alpha) {
   return bounds(values, alpha).high;
@@ -87,10 +181,10 @@ Interval confidence_interval(std::span<const double> values, double confidence) 
 double robust_deviation(std::span<const double> values) {
   constexpr double kTail = 0.1;
   require(values.size() >= 2, "robust deviation of fewer than two values");
-  const std::vector<double> lower_tail = signed_rank_lower_tail(values.size());
+  const std::vector<double>& lower_tail = lower_tail_of(values.size());
   // Three values or fewer have no interval of 80 %; the level that their whole range has is used.
   const std::size_t k = cut(lower_tail, kTail).value_or(0);
-  const auto [low, high] = ranked(walsh_averages(values), k);
+  const auto [low, high] = WalshAverages(values).from_each_end(k);
   const double width = high - low;
   const auto n = static_cast<double>(values.size());
   return width * std::sqrt(n) / (2 * student_t_quantile(1 - lower_tail[k], n - 1));

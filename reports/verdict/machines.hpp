@@ -16,6 +16,10 @@ namespace taskbench::reports::verdict {
 /// With fewer machines, no sign flips of theirs could fail anything at an alpha of 1 %.
 inline constexpr std::size_t kEnoughMachines = 7;
 
+/// A machine whose effect, beyond the noise floor, is so many times that of the median machine is
+/// no evidence for machines like these: it has no score in the flips of machines.
+inline constexpr double kOutlyingMachine = 5;
+
 /// One of the machines of a merged trial.
 struct Machine {
   std::string host;

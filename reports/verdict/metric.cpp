@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "reports/stats/power.hpp"
-#include "reports/stats/sign_flip.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/stats/walsh.hpp"
 
@@ -52,7 +51,8 @@ double interval_level_of(double pass_error) { return 1 - 2 * pass_error; }
 
 std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                                         const Absent& absent, const stats::TrialErrors& errors,
-                                        std::uint64_t seed, const stats::Look& look) {
+                                        std::uint64_t seed, const stats::Look& look,
+                                        double outlying) {
   if (series.empty()) return {};
   std::vector<std::vector<double>> d;
   std::vector<double> shifts;
@@ -61,9 +61,9 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     shifts.push_back(std::log1p(each.epsilon));
   }
   const auto slower =
-      stats::sign_flip_test(d, shifts, stats::Direction::slower, seed, absent.slower);
+      stats::sign_flip_test(d, shifts, stats::Direction::slower, seed, absent.slower, outlying);
   const auto faster =
-      stats::sign_flip_test(d, shifts, stats::Direction::faster, seed, absent.faster);
+      stats::sign_flip_test(d, shifts, stats::Direction::faster, seed, absent.faster, outlying);
   std::vector<MetricVerdict> rows;
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricVerdict row;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/stats/sequential.hpp"
+#include "reports/stats/sign_flip.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
@@ -75,11 +76,12 @@ struct Absent {
 };
 
 /// A verdict for each series, with the errors that the look may spend. All series have the look's
-/// number of blocks, and are of the same blocks.
+/// number of blocks, and are of the same blocks. `outlying` is that of stats::sign_flip_test.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                                                       const Absent& absent,
                                                       const stats::TrialErrors& errors,
-                                                      std::uint64_t seed, const stats::Look& look);
+                                                      std::uint64_t seed, const stats::Look& look,
+                                                      double outlying = stats::kNothingOutlies);
 
 /// Adopts the decision of an earlier look, if there is one. A later look never turns a decision
 /// into its opposite; but if the figures of all blocks no longer bear it out, it is withdrawn, and

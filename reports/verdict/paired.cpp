@@ -291,8 +291,9 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed&
     for (MetricSeries& each : series) {
       each.differences = observations(each.differences, machines, observed.unit);
     }
-    std::vector<MetricVerdict> rows = judge_metric(series, absent_from(trial, now, earlier, of_cpu),
-                                                   errors, setup.seed, now.look);
+    std::vector<MetricVerdict> rows = judge_metric(
+        series, absent_from(trial, now, earlier, of_cpu), errors, setup.seed, now.look,
+        observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
     for (MetricVerdict& row : rows) {  // in blocks, whatever is observed
       if (row.blocks_needed) {
         *row.blocks_needed *= now.blocks.size() / observed.count(now.blocks);

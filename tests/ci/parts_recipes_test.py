@@ -18,11 +18,17 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
 from fake_program import fake_benchmark  # noqa: E402
 
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for another Python, too
+try:
+    from kubernetes.client import models
+except ImportError:
+    models = None
+
 BINARY = os.environ["TASKBENCH_BINARY"]
 GITHUB = ROOT / "ci/github/gate-parts.yml"
 GITLAB = ROOT / "ci/gitlab/gate-parts.gitlab-ci.yml"
 KUBERNETES = ROOT / "ci/kubernetes/gate-parts.yaml"
-SCRIPTS = ("gate-merge", "gate-slurm")
+SCRIPTS = ("gate-merge", "gate-slurm", "gate-ssh")
 
 
 def parsed(path):
@@ -39,6 +45,31 @@ def texts():
         yield name, "sh", "\n".join(job["script"])
     (container,) = parsed(KUBERNETES)["spec"]["template"]["spec"]["containers"]
     yield "kubernetes", "sh", container["args"][0]
+
+
+SCALARS = {"str": str, "int": int, "bool": bool, "object": object}
+
+
+def typed(kind, value):
+    """The value as the Kubernetes API declares it; a ValueError if it does not know a field, needs
+    one, or wants another type. A client takes what it does not know in silence."""
+    if kind in SCALARS:
+        if not isinstance(value, SCALARS[kind]):
+            raise ValueError(f"{value!r} is no {kind}")
+        return value
+    within = re.fullmatch(r"(list\[|dict\(str, )(.*)[\])]", kind)
+    if within and within.group(1) == "list[":
+        return [typed(within.group(2), each) for each in value]
+    if within:
+        return {typed("str", key): typed(within.group(2), each) for key, each in value.items()}
+    model = getattr(models, kind)
+    kinds = {name: model.openapi_types[own] for own, name in model.attribute_map.items()}
+    owns = {name: own for own, name in model.attribute_map.items()}
+    unknown = set(value) - set(kinds)
+    if unknown:
+        raise ValueError(f"{kind} has no {unknown}")
+    return model(**{owns[name]: each if each is None else typed(kinds[name], each)
+                    for name, each in value.items()})
 
 
 class Recipes(unittest.TestCase):
@@ -107,6 +138,37 @@ class Recipes(unittest.TestCase):
         self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
         claimed = {volume["name"] for volume in pod["volumes"]}
         self.assertEqual(claimed, {mount["name"] for mount in container["volumeMounts"]})
+
+
+    @unittest.skipUnless(models, "needs python3-kubernetes")
+    def test_kubernetes_knows_all_that_the_manifest_says(self):
+        typed("V1Job", parsed(KUBERNETES))
+        for change in ({"completionMod": "Indexed"}, {"completions": "8"}, {"template": None}):
+            job = parsed(KUBERNETES)
+            job["spec"].update(change)
+            with self.assertRaises(ValueError, msg=change):
+                typed("V1Job", job)
+
+    def test_kubernetes_measures_each_part_once(self):
+        spec = parsed(KUBERNETES)["spec"]
+        (container,) = spec["template"]["spec"]["containers"]
+        with tempfile.TemporaryDirectory() as folder:
+            stub = Path(folder, "taskbench")
+            stub.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
+            stub.chmod(0o755)
+            calls = []
+            for index in range(spec["completions"]):
+                given = {"PATH": f"{folder}:{os.environ['PATH']}",
+                         "JOB_COMPLETION_INDEX": str(index)}
+                # What the kubelet knows the value of, it puts in; the rest stays as it is.
+                words = [re.sub(r"\$\(([^)]*)\)", lambda found: given.get(found[1], found[0]), word)
+                         for word in (*container["command"], *container["args"])]
+                calls.append(subprocess.run(words, env=given, capture_output=True, text=True,
+                                            check=True).stdout)
+        for number, call in enumerate(calls, 1):
+            self.assertIn(f"<--part><{number}/{len(calls)}>", call)
+            self.assertIn(f"<--journal></parts/part-{number}.journal>", call)
+        self.assertEqual(len(set(calls)), 8)
 
 
 class Runs(unittest.TestCase):

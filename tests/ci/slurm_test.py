@@ -2,6 +2,7 @@
 """scripts/gate-slurm on a real Slurm: a controller and a node that this test starts on loopback,
 with all of their files in a folder of its own. Needs slurm-wlm and munge, and root."""
 
+import json
 import os
 import shutil
 import socket
@@ -47,6 +48,19 @@ SlurmdLogFile={folder}/slurmd.log
 """
 
 
+# Twice the work is twice the time, on any machine.
+PROGRAM = """
+#include <benchmark/benchmark.h>
+static void sum(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < %d; ++i) benchmark::DoNotOptimize(i);
+  }
+}
+BENCHMARK(sum);
+BENCHMARK_MAIN();
+"""
+
+
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
@@ -89,7 +103,7 @@ class Slurm(unittest.TestCase):
 
     def run_here(self, *words, status=None):
         answer = subprocess.run(list(map(str, words)), cwd=self.folder, env=self.environment,
-                                capture_output=True, text=True, timeout=120, check=False)
+                                capture_output=True, text=True, timeout=300, check=False)
         if status is not None:
             self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
         return answer
@@ -100,29 +114,47 @@ class Slurm(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "Slurm does not start")
             time.sleep(0.1)
 
-    def test_a_gate_of_two_revisions_runs_end_to_end(self):
+    def build(self, file, revisions, *recipe):
+        """Both sides of a repository whose `file` has one text after the other, in built."""
         repository = self.folder / "repository"
         repository.mkdir()
         def git(*arguments):
             return self.run_here("git", "-C", repository, "-c", "user.name=T", "-c",
                                  "user.email=t@example.org", *arguments, status=0)
         git("init", "--quiet")
-        for name, times in (("base", "sort=1000 hash=500"), ("head", "sort=1300 hash=500")):
-            (repository / "bench").write_text(fake_benchmark(times))
-            (repository / "bench").chmod(0o755)
-            git("add", "bench")
-            git("commit", "--quiet", "-m", name)
-        subprocess.run([BINARY, "gate", "--base-rev", "HEAD~", "--head-rev", "HEAD", "--build",
-                        "true", "--program", "bench", "--cache", self.folder / "cache",
-                        "--build-only", "both", "--out", self.folder / "built"],
-                       cwd=repository, check=True, timeout=60)
-        answer = self.run_here(
+        for text in revisions:
+            (repository / file).write_text(text)
+            (repository / file).chmod(0o755)
+            git("add", file)
+            git("commit", "--quiet", "-m", "change it")
+        subprocess.run([BINARY, "gate", "--base-rev", "HEAD~", "--head-rev", "HEAD", *recipe,
+                        "--cache", self.folder / "cache", "--build-only", "both", "--out",
+                        self.folder / "built"], cwd=repository, check=True, timeout=600)
+
+    def gate(self, *arguments, status):
+        return self.run_here(
             ROOT / "scripts/gate-slurm", "--programs", "built", "--parts", PARTS, "--out", "gate's",
-            "--taskbench", BINARY, "--wait", "--sbatch", "--time=5", "--", "--max-blocks", "12",
-            "--exact", "off", status=1)
+            "--taskbench", BINARY, "--wait", "--sbatch", "--time=5", "--", "--exact", "off",
+            *arguments, status=status)
+
+    def test_a_gate_of_two_revisions_runs_end_to_end(self):
+        self.build("bench", [fake_benchmark("sort=1000 hash=500"),
+                             fake_benchmark("sort=1300 hash=500")],
+                   "--build", "true", "--program", "bench")
+        answer = self.gate("--max-blocks", "12", status=1)
         self.assertIn("FAIL: sort is 30.", answer.stdout)
         comment = (self.folder / "gate's/comment.md").read_text()
         self.assertIn(f"The blocks are those of {PARTS} parts on 1 machine", comment)
+
+    def test_a_program_of_google_benchmark_is_built_once_and_measured_by_all_parts(self):
+        self.build("bench.cpp", [PROGRAM % 1000, PROGRAM % 2000], "--build",
+                   "g++ -O1 $CXXFLAGS bench.cpp -o bench -lbenchmark -lpthread", "--program",
+                   "bench", "--links", "2")
+        self.gate("--max-blocks", "24", status=1)
+        report = json.loads((self.folder / "gate's/gate.json").read_text())
+        self.assertEqual({row["name"]: row["verdict"] for row in report["benchmarks"]}["sum"],
+                         "FAIL")
+        self.assertEqual(report["blocks"], 24)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,26 @@ class Parts(PartsTest):
         self.refused("gate --base ./a --head ./b --resume --journal p2 --part 1/2",
                      says="p2 is part 2/2 of a trial, not part 1/2")
 
+    def test_of_n_parts_each_runs_an_nth_of_the_processes(self):
+        # Every process takes the same time, so their number is the time to the verdict.
+        self.program("a")
+        self.program("b")
+        def processes(number, of, blocks):
+            before = [len(self.read(f"{name}.runs")) if self.written(f"{name}.runs")() else 0
+                      for name in "ab"]
+            self.part(number, of, f"--max-blocks {blocks}")
+            return sum(len(self.read(f"{name}.runs")) for name in "ab") - sum(before)
+        blocks = 32
+        for of in (2, 4):
+            part = processes(of, of, blocks)
+            # What a part runs besides its blocks does not depend on their number, so the whole trial
+            # is known, too.
+            whole = part + 4 * (blocks - blocks // of)
+            self.assertLessEqual(part, 1.2 / of * whole, f"{of} parts")
+            self.assertEqual(part - 4 * blocks // of, self.BESIDES)
+
+    BESIDES = 6  # docs/parts.md says how many blocks that asks for
+
     def test_what_makes_no_part(self):
         self.refuse("gate --base a --head b --journal p --part", {
             "3": "--part '3': give I/N, such as 3/8",
@@ -102,6 +122,11 @@ class Parts(PartsTest):
             "1/9 --max-blocks 8": "there are only 8 blocks",
         })
         self.refused("gate --base a --head b --part 1/2", says="--journal")
+        self.program("a")
+        self.program("b")
+        self.refused("gate --base ./a --head ./b --part 1/2 --journal p --explain",
+                     says="--explain with --part: a part has no verdict that could be explained; "
+                     "for what --merge calls a FAIL, run: taskbench gate --programs DIR")
 
 
 class Merges(PartsTest):
@@ -142,6 +167,9 @@ class Merges(PartsTest):
             "p1 a": "a",
             "p1 p2 --seed 2": "--seed",
             "p1 p2 --base a": "--base",
+            "p1 p2 --explain": "--explain with --merge: journals do not have the programs, which it "
+                               "runs once more; for what --merge calls a FAIL, run: taskbench gate "
+                               "--programs DIR --workload NAME --explain",
         }
         self.refuse("gate --merge", cases)
         self.part(2, 2, "--max-blocks 4 --seed 2")

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/stats/split_mix.hpp"
 #include "tests/reports/stats/noise.hpp"
 #include "tests/reports/stats/published.hpp"
 
@@ -182,6 +183,58 @@ TEST(SignFlip, random_flips_are_the_same_everywhere) {
   for (int i = 1; i <= 39; ++i) values.push_back(i % 2 == 1 ? i : -i);
   EXPECT_NEAR(slower({values}, {0}, 1).p.front(), 0.44786, four_errors(0.44786, 10000));
   EXPECT_EQ(slower({values}, {0}, 1).p.front(), 4515.0 / 10001);
+}
+
+// Each flip of each block by itself, as the rule says: there is no other implementation of maxT
+// over ranks with these ties to compare with.
+TEST(SignFlip, many_blocks_at_once_count_as_each_by_itself) {
+  Noise noise(kSeed);
+  for (const std::size_t blocks : {17U, 64U, 70U}) {
+    Table table = correlated_noise(noise, 2, blocks);
+    for (double& each : table[0]) each = std::round(each);  // ties, and zeros
+    std::vector<std::vector<double>> ranks(2, Values(blocks));
+    for (std::size_t w = 0; w < 2; ++w) {
+      for (std::size_t i = 0; i < blocks; ++i) {
+        double doubled = 1;
+        for (std::size_t j = 0; j < blocks; ++j) {
+          const double size = std::abs(table[w][i]);
+          doubled +=
+              (std::abs(table[w][j]) < size ? 1 : 0) + (std::abs(table[w][j]) <= size ? 1 : 0);
+        }
+        ranks[w][i] = table[w][i] == 0 ? 0 : std::copysign(doubled, table[w][i]);
+      }
+    }
+    std::vector<double> reached(2, 1);
+    SplitMix64 random(5);
+    for (std::size_t flip = 0; flip < kRandomFlips; ++flip) {
+      std::vector<std::uint64_t> bits((blocks + 63) / 64);
+      for (std::uint64_t& each : bits) each = random.next();
+      for (std::size_t w = 0; w < 2; ++w) {
+        double lost = 0;  // of the observed sum
+        for (std::size_t i = 0; i < blocks; ++i) {
+          lost += (bits[i / 64] >> (i % 64) & 1) != 0 ? ranks[w][i] : 0;
+        }
+        reached[w] += lost <= 0 ? 1 : 0;
+      }
+    }
+    const SignFlipResult result = slower(table, {0, 0}, 5);
+    for (std::size_t w = 0; w < 2; ++w) EXPECT_EQ(result.p[w], reached[w] / (kRandomFlips + 1.0));
+  }
+}
+
+TEST(SignFlip, what_lies_far_off_has_no_score_on_either_side) {
+  const Values eight = {.01, .02, .03, .04, .05, .06, .07, 9};
+  const auto p = [](const Values& values) {
+    const Table table = {values};
+    return sign_flip_test(table, Values{0}, Direction::slower, kSeed, 0, 5).p.front();
+  };
+  EXPECT_EQ(p_of(eight), 1.0 / 256);
+  EXPECT_EQ(p(eight), 2.0 / 256);  // as of the seven others
+  Values other = eight;
+  other.back() = -9;
+  EXPECT_EQ(p(other), 2.0 / 256);
+  other.back() = 0.2;  // less than five times the median
+  EXPECT_EQ(p(other), 1.0 / 256);
 }
 
 TEST(SignFlip, adjusted_p_is_at_least_p_and_at_most_bonferronis) {

@@ -102,6 +102,28 @@ TEST(UpperBound, is_never_below_the_estimate) {
   }
 }
 
+TEST(HodgesLehmann, and_bounds_are_those_of_all_averages_sorted) {
+  Noise noise(kSeed);
+  for (const std::size_t count : {2U, 22U, 23U, 60U, 61U, 150U, 256U}) {
+    for (const bool is_tied : {false, true}) {
+      Values values = noise.heavies(count);
+      for (double& each : values) each = is_tied ? std::round(2 * each) : each;
+      Values averages;
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = i; j < count; ++j) averages.push_back((values[i] + values[j]) / 2);
+      }
+      std::ranges::sort(averages);
+      EXPECT_EQ(hodges_lehmann(values), median(averages)) << count << ", seed " << kSeed;
+      const Values tail = signed_rank_lower_tail(count);
+      for (const double alpha : {0.49, 0.3, 0.26}) {
+        const auto beyond = std::ranges::upper_bound(tail, alpha) - tail.begin();
+        EXPECT_EQ(upper_bound(values, alpha), *(averages.end() - beyond))
+            << count << ", alpha " << alpha << ", seed " << kSeed;
+      }
+    }
+  }
+}
+
 TEST(LowerBound, is_where_the_sign_flip_test_stops_rejecting) {
   Noise noise(kSeed);
   for (int trial = 0; trial < 20; ++trial) {

@@ -83,6 +83,15 @@ std::vector<PartFile> parts_of(const Fleet& fleet, std::uint64_t seed) {
   return files;
 }
 
+/// The parts as they are when each has had one block.
+std::vector<PartFile> one_round(std::vector<PartFile> files) {
+  for (PartFile& each : files) {
+    each.trial.samples.resize(model::kBlockSize);
+    each.trial.end.reset();
+  }
+  return files;
+}
+
 std::string why_refused(const std::vector<PartFile>& files, const MergeRules& rules = {}) {
   try {
     (void)merge(files, rules);
@@ -102,7 +111,7 @@ struct Failing {
 /// the rows of the table in docs/design/measurement.md.
 Failing failing(const Fleet& fleet) {
   const char* asked = std::getenv("TASKBENCH_FLEET_TRIALS");
-  const int trials = asked != nullptr ? std::atoi(asked) : fleet.machines < 64 ? 30 : 4;
+  const int trials = asked != nullptr ? std::atoi(asked) : fleet.machines < 64 ? 60 : 8;
   Failing failed;
   for (int i = 0; i < trials; ++i) {
     const auto files = parts_of(fleet, 1 + static_cast<std::uint64_t>(i));
@@ -143,9 +152,57 @@ TEST(merged_test, what_does_not_belong_together_is_refused) {
             "p1 and p2 are both part 1 of 3: their blocks are the same ones; give one of them");
   EXPECT_EQ(refused([](auto& setup) { setup.part.reset(); }),
             "p2 is the journal of a whole trial, not of a part (--part)");
-  EXPECT_TRUE(refused([](auto& setup) {
-                setup.head.digest = "x";
-              }).starts_with("p2: its head is not that of p1; build both sides once"));
+  EXPECT_EQ(refused([](auto& setup) { setup.part->of = 4; }),
+            "p2 is a part of another trial than p1: all need the same options, and the same seed");
+  for (const bool is_base : {true, false}) {
+    const std::string why = fmt::format("p2: its {} is not that of p1; build both sides once",
+                                        is_base ? "base" : "head");
+    const auto side = [&](auto& setup) -> auto& { return is_base ? setup.base : setup.head; };
+    EXPECT_TRUE(refused([&](auto& setup) { side(setup).digest = "x"; }).starts_with(why));
+    EXPECT_TRUE(refused([&](auto& setup) { side(setup).layouts = {"x", "y"}; }).starts_with(why));
+  }
+  EXPECT_EQ(refused([](auto& setup) { setup.identical = "they are the same"; }),
+            "p1 or p2 was not measured, as if the programs were identical; measure both again");
+}
+
+TEST(merged_test, what_machines_have_found_out_is_put_together) {
+  auto files = parts_of({.name = "some", .machines = 3, .blocks = 2}, 1);
+  files[1].trial.setup.benchmarks = {"sort", "only on this machine"};
+  files[1].trial.setup.noise_floors["only on this machine"] = {0.01, "made up"};
+  for (model::ProcessSample& each : files[1].trial.samples) {
+    each.real_ns["only on this machine"] = 7;
+  }
+  files[1].trial.setup.noise_floors["sort"] = {0.02, "noisy"};
+  files[2].trial.setup.noise_floors["sort"] = {0.015, "less noisy"};
+  files[0].trial.instructions = {{Side::base, "sort", {1}, {}}, {Side::head, "sort", {2}, {}}};
+  files[2].trial.instructions = {{Side::base, "sort", {3}, {}}, {Side::head, "sort", {3}, {}}};
+  const PairedTrial all = merge(files, {});
+  EXPECT_EQ(all.setup.benchmarks, (std::vector<std::string>{"sort", "only on this machine"}));
+  EXPECT_EQ(all.setup.noise_floors.at("sort").epsilon, 0.02);
+  ASSERT_EQ(all.instructions.size(), 2U);  // which part 1 counts
+  EXPECT_EQ(all.instructions[1].per_iteration, std::vector<double>{2});
+  const PairedReport report = judge(all);
+  ASSERT_EQ(report.benchmarks.size(), 2U);
+  EXPECT_EQ(report.benchmarks[0].blocks, 6);
+  EXPECT_EQ(report.benchmarks[1].blocks, 2);
+  EXPECT_EQ(report.benchmarks[1].by_machine->machines[0].blocks, 0);
+}
+
+TEST(merged_test, blocks_are_in_rounds_and_know_their_parts) {
+  auto files = parts_of({.name = "some", .machines = 3, .blocks = 2}, 1);
+  files[0].trial.samples.resize(4);
+  std::ranges::reverse(files);
+  std::vector<int> parts;
+  const PairedTrial all = merge(files, {.may_miss_some = true});
+  for (std::size_t i = 0; i < all.samples.size(); i += 4) {
+    EXPECT_EQ(all.samples[i].block, static_cast<int>(i / 4));
+    parts.push_back(all.samples[i].part);
+  }
+  EXPECT_EQ(parts, (std::vector<int>{1, 2, 3, 2, 3}));
+  EXPECT_TRUE(all.end);
+  files[1].trial.end.reset();  // of part 2
+  EXPECT_TRUE(merge(files, {.may_miss_some = true}).end);
+  EXPECT_FALSE(merge(files, {.rounds = 2}).end);  // it may go on
 }
 
 TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
@@ -173,6 +230,10 @@ TEST(merged_test, rounds_share_alpha_and_wait_for_the_slowest) {
   std::vector<PartFile> files = parts_of({.name = "slow", .blocks = 4, .effect = 0.2}, 1);
   const auto judged = [&] { return judge(merge(files, {.rounds = 3, .unit = Unit::block})); };
   EXPECT_EQ(judged().benchmarks[0].decided->blocks, 8);  // one of each
+  // Four tenths of alpha at the first look, the rest as 2 : 3; of the error of a PASS a tenth.
+  const auto first = judge(merge(one_round(files), {.rounds = 3, .unit = Unit::block}));
+  EXPECT_NEAR(first.benchmarks[0].alpha, 0.4 * 0.01, 1e-12);
+  EXPECT_NEAR(judged().benchmarks[0].alpha, 0.6 * 0.6 * 0.01, 1e-12);
   files[5].trial.end.reset();
   files[5].trial.samples.resize(4);
   EXPECT_EQ(judged().benchmarks[0].blocks, 8);
@@ -193,6 +254,27 @@ TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
   auto files = parts_of({.name = "some", .machines = 8, .blocks = 2}, 1);
   for (PartFile& each : files) each.trial.setup.part->machine = "one";
   EXPECT_EQ(merge(files, {}).setup.unit, Unit::block);
+  files = parts_of({.name = "some", .machines = 7, .blocks = 2}, 1);
+  files[3].trial.samples.clear();
+  EXPECT_EQ(merge(files, {}).setup.unit, Unit::block);
+  files = parts_of({.name = "some", .machines = 2, .blocks = 2}, 1);
+  EXPECT_FALSE(judge(merge(files, {.unit = Unit::machine})).could_fail);
+}
+
+TEST(merged_test, a_machine_that_lies_by_far_is_no_evidence) {
+  // All eight are slower, which 1 of 256 flips reaches; without the score of the liar, 2 do.
+  const auto p_of = [](double lie) {
+    auto files = parts_of({.name = "lies", .blocks = 2, .effect = 0.05, .noise = 1e-4}, 1);
+    for (model::ProcessSample& sample : files[0].trial.samples) {
+      if (sample.side == Side::head) sample.real_ns["sort"] *= std::exp(lie);
+    }
+    const PairedReport report = judge(merge(files, {.unit = Unit::machine}));
+    EXPECT_EQ(report.benchmarks[0].by_machine->other.p, 1.0 / 65536);  // of 16 blocks
+    return report.benchmarks[0].p;
+  };
+  EXPECT_EQ(p_of(0), 1.0 / 256);
+  EXPECT_EQ(p_of(0.1), 1.0 / 256);  // three times as much as the others
+  EXPECT_EQ(p_of(0.4), 2.0 / 256);
 }
 
 TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
