@@ -2,7 +2,8 @@
 // defines thread-local variables.
 //
 // Production code names these types, never the std ones, so that the permutation tester can put its
-// own in their place. Here they are the std types: same size, same code.
+// own in their place. Here they are the std types, or compile to
+// the same code.
 //
 // The tester compiles the runtime's sources once more, with a header of its own before each (the
 // compiler's -include), which defines TASKBENCH_MODEL, provides what is defined below, and renames
@@ -14,6 +15,8 @@
 //
 // Memory orders are always written, with the short names below; operator forms are not used.
 #pragma once
+
+#include "runtime/base/thread_safety.hpp"
 
 #if defined(TASKBENCH_MODEL)
 #if !defined(taskbench)
@@ -57,8 +60,30 @@ namespace taskbench::rt::base {
 template <class T>
 using Atomic = std::atomic<T>;
 
-using Mutex = std::mutex;
-using LockGuard = std::lock_guard<std::mutex>;
+/// std::mutex, as a type of which clang knows that it is a lock.
+class TASKBENCH_LOCK Mutex {
+ public:
+  void lock() TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { mutex_.lock(); }
+  void unlock() TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// Holds a lock from its beginning to its end: std::lock_guard, of which clang knows that.
+template <class Lock>
+class [[nodiscard]] TASKBENCH_LOCK_SCOPE Guard {
+ public:
+  explicit Guard(Lock& lock) TASKBENCH_ACQUIRE(lock) : lock_(lock) { lock_.lock(); }
+  ~Guard() TASKBENCH_RELEASE() { lock_.unlock(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+using LockGuard = Guard<Mutex>;
 using Thread = std::thread;
 using Clock = std::chrono::steady_clock;
 
@@ -154,13 +179,13 @@ void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept;
 
 /// A lock for sections of a few stores. The release is a plain store where a std::mutex needs a
 /// second locked instruction. Never held while user code runs.
-class SpinLock {
+class TASKBENCH_LOCK SpinLock {
  public:
-  void lock() noexcept {
+  void lock() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED {
     // acquire: pairs with the release in unlock()
     while (locked_.exchange(true, acquire)) wait();
   }
-  void unlock() noexcept {
+  void unlock() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     locked_.store(false, release);  // release: pairs with the acquire in lock()
   }
 
@@ -181,7 +206,7 @@ class SpinLock {
   Atomic<bool> locked_{false};
 };
 
-using SpinGuard = std::lock_guard<SpinLock>;
+using SpinGuard = Guard<SpinLock>;
 
 }  // namespace taskbench::rt::base
 
