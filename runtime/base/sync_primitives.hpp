@@ -162,11 +162,26 @@ constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds time) noexc
 /// How many slots a queue has. The tester makes it few, so that it is full soon.
 constexpr std::uint32_t capacity(std::uint32_t slots) noexcept { return slots; }
 
-/// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
-void name_this_thread(const char* name) noexcept;
-
 /// Lets another thread of this core run.
 inline void yield_thread() noexcept { std::this_thread::yield(); }
+
+/// Looks at `word` until `is_done` holds of its value; after some rounds, gives the core up between
+/// two looks. Orders nothing. For loops that do nothing else: the tester explores the first look
+/// and the last.
+template <class T, class IsDone>
+void spin_until(const Atomic<T>& word, int rounds, const IsDone& is_done) noexcept {
+  // relaxed: whatever the caller does next synchronises
+  for (int round = 0; !is_done(word.load(relaxed)); ++round) {
+    if (round < rounds) {
+      spin_hint();
+    } else {
+      yield_thread();
+    }
+  }
+}
+
+/// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
+void name_this_thread(const char* name) noexcept;
 
 /// Sleeps while `word` holds `expected`, at most until `deadline`, and returns false when that has
 /// passed; may wake spuriously.
@@ -183,26 +198,16 @@ class TASKBENCH_LOCK SpinLock {
  public:
   void lock() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED {
     // acquire: pairs with the release in unlock()
-    while (locked_.exchange(true, acquire)) wait();
+    while (locked_.exchange(true, acquire)) {
+      // The holder may have lost its core: then spinning would only keep it from returning.
+      spin_until(locked_, 64, [](bool locked) { return !locked; });
+    }
   }
   void unlock() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     locked_.store(false, release);  // release: pairs with the acquire in lock()
   }
 
  private:
-  void wait() const noexcept {
-    for (int round = 0;; ++round) {
-      // relaxed: only waits for the lock to look free; lock() synchronises
-      if (!locked_.load(relaxed)) return;
-      // The holder may have lost its core: then spinning would only keep it from returning.
-      if (round < 64) {
-        spin_hint();
-      } else {
-        yield_thread();
-      }
-    }
-  }
-
   Atomic<bool> locked_{false};
 };
 
