@@ -1,15 +1,16 @@
-# `cmake --install`: the runtime as a package that find_package(taskbench) finds (the component
-# development), and the command with its manual page, its completions, and the recipes for CI (the
-# component command). cmake/Package.cmake makes one Debian package of each.
+# `cmake --install`: the runtime and the permutation tester as a package, which
+# find_package(taskbench) finds (the component development), and the command with its manual page,
+# its completions, and the recipes for CI (the component command). cmake/Package.cmake makes one
+# Debian package of each.
 #
-# Headers go below include/taskbench/. The imported target and taskbench.pc add include/, so that
-# they are included as <taskbench/runtime/...>.
+# Headers go below include/taskbench/. The imported targets and taskbench.pc add include/, so that
+# they are included as <taskbench/runtime/...> and <taskbench/model/...>.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/taskbench")
 
-install(TARGETS taskbench_runtime
+install(TARGETS taskbench_runtime taskbench_model
   EXPORT taskbenchTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"

@@ -1,31 +1,34 @@
-# What others include of the runtime, as <taskbench/runtime/...>: copies of the public headers in
-# the build directory, in which includes of other headers are written so, too. No directory that
-# holds a bare runtime/ gets on the include path of others, who may have a folder of that name. The
-# project's own targets include from its root.
+# What others include, as <taskbench/runtime/...> and <taskbench/model/...>: copies of the public
+# headers in the build directory, in which includes of other headers are written so, too. No
+# directory that holds a bare runtime/ gets on the include path of others, who may have a folder of
+# that name. The project's own targets include from its root.
 #
-# Run as a script, with -D SOURCE_DIR, -D TARGET_DIR and -D HEADERS, it writes the copies.
+# Run as a script, with -D SOURCE_DIR, -D TARGET_DIR, -D FROM, -D TO and -D HEADERS, it writes the
+# copies.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   foreach(header IN LISTS HEADERS)
-    file(READ "${SOURCE_DIR}/${header}" text)
-    string(REPLACE "#include \"runtime/" "#include \"taskbench/runtime/" text "${text}")
-    file(WRITE "${TARGET_DIR}/taskbench/${header}" "${text}")
+    file(READ "${SOURCE_DIR}/${FROM}/${header}" text)
+    string(REPLACE "#include \"${FROM}/" "#include \"taskbench/${TO}/" text "${text}")
+    file(WRITE "${TARGET_DIR}/taskbench/${TO}/${header}" "${text}")
   endforeach()
   return()
 endif()
 
-# taskbench_public_headers(<target>): those of its file set HEADERS.
-function(taskbench_public_headers target)
+# taskbench_public_headers(<target> <from> <to>): those of its file set HEADERS, which are in the
+# folder <from> of the project, as <taskbench/<to>/...>.
+function(taskbench_public_headers target from to)
   set(directory "${PROJECT_BINARY_DIR}/include")
   get_target_property(sources ${target} HEADER_SET)
   set(headers)
   foreach(source IN LISTS sources)
-    file(RELATIVE_PATH header "${PROJECT_SOURCE_DIR}" "${source}")
+    cmake_path(ABSOLUTE_PATH source)
+    file(RELATIVE_PATH header "${PROJECT_SOURCE_DIR}/${from}" "${source}")
     list(APPEND headers "${header}")
   endforeach()
-  list(TRANSFORM headers PREPEND "${directory}/taskbench/" OUTPUT_VARIABLE copies)
+  list(TRANSFORM headers PREPEND "${directory}/taskbench/${to}/" OUTPUT_VARIABLE copies)
   # Copies of headers that are gone would be installed with the others.
-  file(GLOB_RECURSE stale "${directory}/taskbench/*")
+  file(GLOB_RECURSE stale "${directory}/taskbench/${to}/*")
   list(REMOVE_ITEM stale ${copies})
   if(stale)
     file(REMOVE ${stale})
@@ -34,9 +37,9 @@ function(taskbench_public_headers target)
   add_custom_command(
     OUTPUT ${copies}
     COMMAND "${CMAKE_COMMAND}" -D "SOURCE_DIR=${PROJECT_SOURCE_DIR}" -D "TARGET_DIR=${directory}"
-      -D "HEADERS=${headers}" -P "${script}"
+      -D "FROM=${from}" -D "TO=${to}" -D "HEADERS=${headers}" -P "${script}"
     DEPENDS ${sources} "${script}"
-    COMMENT "Writing the headers that others include"
+    COMMENT "Writing the headers that others include as <taskbench/${to}/...>"
     VERBATIM
   )
   add_custom_target(${target}_headers DEPENDS ${copies})

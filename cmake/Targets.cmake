@@ -24,6 +24,10 @@ function(taskbench_target target)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
     )
+    # Reads the annotations of runtime/base/thread_safety.hpp: what a lock guards is used under it.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      target_compile_options(${target} PRIVATE -Wthread-safety -Wthread-safety-beta)
+    endif()
     # g++ 12 sees overlapping copies of 2^63 bytes in std::string's operators (GCC bug 105651).
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       target_compile_options(${target} PRIVATE -Wno-restrict)

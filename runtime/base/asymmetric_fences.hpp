@@ -81,7 +81,8 @@ class AsymmetricFences {
   Atomic<bool> light_suffices_{false};
   Atomic<bool> full_suffices_{true};
   Mutex mutex_;
-  int askers_ = 1;  // guarded by mutex_; 1 at first: until the heavy barrier is known to be there
+  /// 1 at first: until the heavy barrier is known to be there.
+  int askers_ TASKBENCH_GUARDED_BY(mutex_) = 1;
 };
 
 #if !defined(TASKBENCH_MODEL)  // the tester's primitives have a pair of fences of their own
@@ -116,8 +117,8 @@ class FenceBalance {
   void set_asking(bool asks) noexcept;
 
   Atomic<std::int32_t> surplus_{0};  // of heavy fences
-  Mutex mutex_;
-  Atomic<bool> asks_{false};  // written under mutex_
+  Mutex mutex_;                      // guards the writes of asks_
+  Atomic<bool> asks_{false};
 };
 
 #endif

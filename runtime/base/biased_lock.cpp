@@ -17,14 +17,8 @@ namespace taskbench::rt::base {
     if (seen != kShut) return;
     // release: pairs with the acquire in visitor_try_enter; the owner has done nothing inside
     owner_inside_.store(0, release);
-    // relaxed: waits for the gate to look passable; the load above decides
-    for (int round = 0; gate_.load(relaxed) == kShut; ++round) {
-      if (round < patience(256)) {
-        spin_hint();
-      } else {
-        yield_thread();
-      }
-    }
+    // Waits for the gate to look passable; the load above decides.
+    spin_until(gate_, patience(256), [](std::uint32_t gate) { return gate != kShut; });
     // relaxed: ordered before the load of gate_ by the full fence
     owner_inside_.store(1, relaxed);
   }

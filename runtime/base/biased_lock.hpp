@@ -31,9 +31,9 @@
 
 namespace taskbench::rt::base {
 
-class BiasedLock {
+class TASKBENCH_LOCK BiasedLock {
  public:
-  void owner_enter() noexcept {
+  void owner_enter() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED {
     // relaxed: ordered before the load of gate_ by the light fence
     owner_inside_.store(1, relaxed);
     light_fence();  // seq_cst: the owner's half of the story at the top
@@ -41,13 +41,13 @@ class BiasedLock {
     if (__builtin_expect(gate_.load(acquire) != kOpen, 0)) owner_enter_by_full_fence();
   }
 
-  void owner_leave() noexcept {
+  void owner_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     owner_inside_.store(0, release);  // release: pairs with the acquire in visitor_try_enter
   }
 
   /// Fails when another visitor is inside, or when the owner stays inside for long (it lost its
   /// core).
-  [[nodiscard]] bool visitor_try_enter() noexcept {
+  [[nodiscard]] bool visitor_try_enter() noexcept TASKBENCH_TRY_ACQUIRE(true) TASKBENCH_UNCHECKED {
     // relaxed: a first look that spares the line a write; the exchange decides
     if (gate_.load(relaxed) == kShut) return false;
     // acquire: pairs with the release in visitor_leave, and in the owner's exchange
@@ -68,7 +68,7 @@ class BiasedLock {
     return false;
   }
 
-  void visitor_leave() noexcept {
+  void visitor_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     gate_.store(kAjar, release);  // release: pairs with the acquire in owner_enter
   }
 
@@ -90,15 +90,15 @@ class BiasedLock {
 
 /// A lock for which the owner pays as much as a visitor: one locked instruction, as a
 /// compare-exchange would be. The biased lock is measured against it.
-class EvenLock {
+class TASKBENCH_LOCK EvenLock {
  public:
-  void owner_enter() noexcept { lock_.lock(); }
-  void owner_leave() noexcept { lock_.unlock(); }
-  [[nodiscard]] bool visitor_try_enter() noexcept {
+  void owner_enter() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { lock_.lock(); }
+  void owner_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { lock_.unlock(); }
+  [[nodiscard]] bool visitor_try_enter() noexcept TASKBENCH_TRY_ACQUIRE(true) TASKBENCH_UNCHECKED {
     lock_.lock();
     return true;
   }
-  void visitor_leave() noexcept { lock_.unlock(); }
+  void visitor_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { lock_.unlock(); }
 
  private:
   SpinLock lock_;

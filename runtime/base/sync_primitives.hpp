@@ -2,7 +2,8 @@
 // defines thread-local variables.
 //
 // Production code names these types, never the std ones, so that the permutation tester can put its
-// own in their place. Here they are the std types: same size, same code.
+// own in their place. Here they are the std types, or compile to
+// the same code.
 //
 // The tester compiles the runtime's sources once more, with a header of its own before each (the
 // compiler's -include), which defines TASKBENCH_MODEL, provides what is defined below, and renames
@@ -14,6 +15,8 @@
 //
 // Memory orders are always written, with the short names below; operator forms are not used.
 #pragma once
+
+#include "runtime/base/thread_safety.hpp"
 
 #if defined(TASKBENCH_MODEL)
 #if !defined(taskbench)
@@ -57,8 +60,30 @@ namespace taskbench::rt::base {
 template <class T>
 using Atomic = std::atomic<T>;
 
-using Mutex = std::mutex;
-using LockGuard = std::lock_guard<std::mutex>;
+/// std::mutex, as a type of which clang knows that it is a lock.
+class TASKBENCH_LOCK Mutex {
+ public:
+  void lock() TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { mutex_.lock(); }
+  void unlock() TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// Holds a lock from its beginning to its end: std::lock_guard, of which clang knows that.
+template <class Lock>
+class [[nodiscard]] TASKBENCH_LOCK_SCOPE Guard {
+ public:
+  explicit Guard(Lock& lock) TASKBENCH_ACQUIRE(lock) : lock_(lock) { lock_.lock(); }
+  ~Guard() TASKBENCH_RELEASE() { lock_.unlock(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+using LockGuard = Guard<Mutex>;
 using Thread = std::thread;
 using Clock = std::chrono::steady_clock;
 
@@ -137,11 +162,26 @@ constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds time) noexc
 /// How many slots a queue has. The tester makes it few, so that it is full soon.
 constexpr std::uint32_t capacity(std::uint32_t slots) noexcept { return slots; }
 
-/// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
-void name_this_thread(const char* name) noexcept;
-
 /// Lets another thread of this core run.
 inline void yield_thread() noexcept { std::this_thread::yield(); }
+
+/// Looks at `word` until `is_done` holds of its value; after some rounds, gives the core up between
+/// two looks. Orders nothing. For loops that do nothing else: the tester explores the first look
+/// and the last.
+template <class T, class IsDone>
+void spin_until(const Atomic<T>& word, int rounds, const IsDone& is_done) noexcept {
+  // relaxed: whatever the caller does next synchronises
+  for (int round = 0; !is_done(word.load(relaxed)); ++round) {
+    if (round < rounds) {
+      spin_hint();
+    } else {
+      yield_thread();
+    }
+  }
+}
+
+/// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
+void name_this_thread(const char* name) noexcept;
 
 /// Sleeps while `word` holds `expected`, at most until `deadline`, and returns false when that has
 /// passed; may wake spuriously.
@@ -154,34 +194,24 @@ void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept;
 
 /// A lock for sections of a few stores. The release is a plain store where a std::mutex needs a
 /// second locked instruction. Never held while user code runs.
-class SpinLock {
+class TASKBENCH_LOCK SpinLock {
  public:
-  void lock() noexcept {
+  void lock() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED {
     // acquire: pairs with the release in unlock()
-    while (locked_.exchange(true, acquire)) wait();
+    while (locked_.exchange(true, acquire)) {
+      // The holder may have lost its core: then spinning would only keep it from returning.
+      spin_until(locked_, 64, [](bool locked) { return !locked; });
+    }
   }
-  void unlock() noexcept {
+  void unlock() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     locked_.store(false, release);  // release: pairs with the acquire in lock()
   }
 
  private:
-  void wait() const noexcept {
-    for (int round = 0;; ++round) {
-      // relaxed: only waits for the lock to look free; lock() synchronises
-      if (!locked_.load(relaxed)) return;
-      // The holder may have lost its core: then spinning would only keep it from returning.
-      if (round < 64) {
-        spin_hint();
-      } else {
-        yield_thread();
-      }
-    }
-  }
-
   Atomic<bool> locked_{false};
 };
 
-using SpinGuard = std::lock_guard<SpinLock>;
+using SpinGuard = Guard<SpinLock>;
 
 }  // namespace taskbench::rt::base
 

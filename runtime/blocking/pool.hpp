@@ -70,24 +70,25 @@ class Pool {
     park::Parker parker;
   };
 
-  void start_thread();
+  void start_thread() TASKBENCH_REQUIRES(mutex_);
   void work(Thread& own) noexcept;
-  [[nodiscard]] bool wait(Thread& own) noexcept;
-  void leave(Thread& own) noexcept;
+  [[nodiscard]] bool wait(Thread& own) noexcept TASKBENCH_REQUIRES(mutex_);
+  void leave(Thread& own) noexcept TASKBENCH_RELEASE(mutex_);
 
   task::Spawner& owner_;
   const Settings settings_;
 
   mutable base::Mutex mutex_;
-  bool closed_ = false;
-  std::uint32_t cancelling_ = 0;  // threads in close()
-  bool detached_ = false;
-  queue::Fifo<task::Header> calls_;  // that have not begun
-  std::list<Thread> threads_;
-  std::list<Thread> ended_;  // to be joined: by the next thread that ends, or by join()
-  std::vector<Thread*> idle_;
-  BlockingCounters counters_;
-  park::Parker joiner_;  // of the thread in join()
+  bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  std::uint32_t cancelling_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // threads in close()
+  bool detached_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  queue::Fifo<task::Header> calls_ TASKBENCH_GUARDED_BY(mutex_);  // that have not begun
+  std::list<Thread> threads_ TASKBENCH_GUARDED_BY(mutex_);
+  /// To be joined: by the next thread that ends, or by join().
+  std::list<Thread> ended_ TASKBENCH_GUARDED_BY(mutex_);
+  std::vector<Thread*> idle_ TASKBENCH_GUARDED_BY(mutex_);
+  BlockingCounters counters_ TASKBENCH_GUARDED_BY(mutex_);
+  park::Parker joiner_;  // unguarded: of the thread in join()
 };
 
 }  // namespace taskbench::rt::blocking

@@ -144,11 +144,10 @@ class Driver final : public park::Sleeper, public base::Shared, private task::Tr
   [[nodiscard]] bool try_take() noexcept;
   void wake_and_release(Wheel* own) noexcept;
   void release() noexcept;
-  // Both under lock_ (D1).
-  void join_line(Sleeping& self, bool reserve) noexcept;
-  void leave_line(Sleeping& self) noexcept;
+  void join_line(Sleeping& self, bool reserve) noexcept TASKBENCH_REQUIRES(lock_);
+  void leave_line(Sleeping& self) noexcept TASKBENCH_REQUIRES(lock_);
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
-  [[nodiscard]] const park::Token* appoint_watcher() noexcept;
+  [[nodiscard]] const park::Token* appoint_watcher() noexcept TASKBENCH_REQUIRES(lock_);
   void trim_has_come_up() noexcept override;
   /// Ends the sleep of the thread inside; `inside` is what inside_ held.
   void signal(std::uintptr_t inside) noexcept;
@@ -159,14 +158,15 @@ class Driver final : public park::Sleeper, public base::Shared, private task::Tr
   Reserve reserve_;
   base::Poller poller_;
   Registrations registrations_;
-  base::Mutex opening_;
+  base::Mutex opening_;  // guards poller_.open()
   base::Atomic<bool> in_use_{false};
 
   alignas(base::kFalseSharingBytes) base::SpinLock lock_;
   base::Atomic<bool> held_{false};
-  Sleeping* line_ = nullptr;     // the threads that sleep outside, a ring; the reserve at its end
-  Sleeping* watcher_ = nullptr;  // one of them
-  std::size_t events_ = 0;
+  /// The threads that sleep outside, a ring; the reserve at its end.
+  Sleeping* line_ TASKBENCH_GUARDED_BY(lock_) = nullptr;
+  Sleeping* watcher_ TASKBENCH_GUARDED_BY(lock_) = nullptr;  // one of them
+  std::size_t events_ = 0;  // unguarded: of the thread that has the driver (D2)
   base::Atomic<const void*> holder_{nullptr};
   base::Atomic<std::uintptr_t> inside_{0};
   base::Atomic<Tick> wakes_at_{0};

@@ -84,8 +84,8 @@ class Registrations {
   void remove(Registration& registration) noexcept;
 
   base::Mutex mutex_;
-  std::map<std::size_t, std::unique_ptr<Page>> pages_;
-  bool closed_ = false;
+  std::map<std::size_t, std::unique_ptr<Page>> pages_ TASKBENCH_GUARDED_BY(mutex_);
+  bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace taskbench::rt::driver

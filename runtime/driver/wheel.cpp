@@ -17,16 +17,19 @@ constexpr std::size_t kTasksAtOnce = 64;
 }  // namespace
 
 /// Holds the lock.
-class Wheel::Section {
+class TASKBENCH_LOCK_SCOPE Wheel::Section {
  public:
-  Section(Wheel& wheel, By by) noexcept : lock_(wheel.lock_), by_(by) {
+  // Unchecked: the analysis does not follow that both ways take the same lock, or that by_ stays.
+  Section(Wheel& wheel, By by) noexcept TASKBENCH_ACQUIRE(wheel.lock_) TASKBENCH_UNCHECKED
+      : lock_(wheel.lock_),
+        by_(by) {
     if (by_ == By::owner) {
       lock_.owner_enter();
     } else {
       while (!lock_.visitor_try_enter()) base::yield_thread();
     }
   }
-  ~Section() {
+  ~Section() TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     if (by_ == By::owner) {
       lock_.owner_leave();
     } else {

@@ -80,20 +80,21 @@ class alignas(base::kFalseSharingBytes) Wheel {
 
   [[nodiscard]] By caller() const noexcept;
 
-  void put(Timer& timer) noexcept;
-  void take_out(Timer& timer) noexcept;
+  void put(Timer& timer) noexcept TASKBENCH_REQUIRES(lock_);
+  void take_out(Timer& timer) noexcept TASKBENCH_REQUIRES(lock_);
   /// Takes out timers that are due, and stores their tasks in `woken`. Returns how many; fewer than
   /// fit: no more are due.
-  std::size_t take_due(Tick now, std::span<task::Header*> woken) noexcept;
-  [[nodiscard]] Tick next_slot() const noexcept;
+  std::size_t take_due(Tick now, std::span<task::Header*> woken) noexcept TASKBENCH_REQUIRES(lock_);
+  [[nodiscard]] Tick next_slot() const noexcept TASKBENCH_REQUIRES(lock_);
 
   Driver& driver_;
   base::BiasedLock lock_;
   base::Atomic<Tick> next_{kNever};
-  Tick time_ = 0;
-  std::uint32_t levels_ = 0;  // a bit for each level that is occupied
-  std::array<std::uint64_t, kLevels> occupied_{};
-  std::array<Timer*, std::size_t{kLevels} * kSlots> slots_{};
+  Tick time_ TASKBENCH_GUARDED_BY(lock_) = 0;
+  /// A bit for each level that is occupied.
+  std::uint32_t levels_ TASKBENCH_GUARDED_BY(lock_) = 0;
+  std::array<std::uint64_t, kLevels> occupied_ TASKBENCH_GUARDED_BY(lock_){};
+  std::array<Timer*, std::size_t{kLevels} * kSlots> slots_ TASKBENCH_GUARDED_BY(lock_){};
 };
 
 }  // namespace taskbench::rt::driver

@@ -103,7 +103,8 @@ class AsyncFd {
 
   /// co_await calls `function(descriptor)` until it returns something other than -1 with EAGAIN,
   /// and returns that; -1 with another errno throws std::system_error. Cancellation-safe, as a call
-  /// that fails has done nothing.
+  /// that fails has done nothing. In a runtime for tests (rt::testing) sockets are no descriptors
+  /// of the system, so that its calls fail with EBADF; a stream's own read() and write() work.
   template <class Function>
   [[nodiscard]] auto read_with(Function function) {
     return call<net::Direction::read>("read from", std::move(function));

@@ -22,7 +22,7 @@ class Condition {
  public:
   /// Unlocks `mutex`, sleeps until there is a token, and locks it again. False: there is no token,
   /// as the Sleeper has something else; nobody has chosen this waiter then.
-  bool wait(base::Mutex& mutex, Waiter& self) noexcept {
+  bool wait(base::Mutex& mutex, Waiter& self) noexcept TASKBENCH_REQUIRES(mutex) {
     self.next_waiting = newest_;
     newest_ = &self;
     mutex.unlock();

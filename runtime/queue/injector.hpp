@@ -129,7 +129,7 @@ class Injector {
     return node;
   }
 
-  void append(Node* first, Node* last, std::size_t count) {
+  void append(Node* first, Node* last, std::size_t count) TASKBENCH_REQUIRES(mutex_) {
     if (last_ == nullptr) {
       first_ = first;
     } else {
@@ -139,17 +139,17 @@ class Injector {
     store_size(size_locked() + count);
   }
 
-  [[nodiscard]] std::size_t size_locked() const {
+  [[nodiscard]] std::size_t size_locked() const TASKBENCH_REQUIRES(mutex_) {
     return size_.load(base::relaxed);  // relaxed: under mutex_ (J2)
   }
-  void store_size(std::size_t size) {
+  void store_size(std::size_t size) TASKBENCH_REQUIRES(mutex_) {
     size_.store(size, base::relaxed);  // relaxed: J2; pushers fence before they look for sleepers
   }
 
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  Node* first_ = nullptr;
-  Node* last_ = nullptr;
-  bool closed_ = false;
+  Node* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  Node* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
   alignas(base::kFalseSharingBytes) base::Atomic<std::size_t> size_{0};
 };
 

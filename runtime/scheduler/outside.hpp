@@ -69,10 +69,11 @@ class Outside {
 
  private:
   base::SpinLock lock_;
-  bool closed_ = false;
-  std::uint32_t on_their_way_ = 0;  // new tasks, from being counted to being queued
-  trace::CounterBlock counters_;
-  trace::Recorder recorder_;
+  bool closed_ TASKBENCH_GUARDED_BY(lock_) = false;
+  /// New tasks, from being counted to being queued.
+  std::uint32_t on_their_way_ TASKBENCH_GUARDED_BY(lock_) = 0;
+  trace::CounterBlock counters_;  // unguarded: written under lock_, read at any time
+  trace::Recorder recorder_ TASKBENCH_GUARDED_BY(lock_);
 };
 
 }  // namespace taskbench::rt::scheduler

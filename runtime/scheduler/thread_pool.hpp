@@ -80,7 +80,8 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
     }
     /// Sleeps like park(), but until it is taken out of `condition`, which `mutex` guards. Returns
     /// whether it was taken out; it is not part of `condition` afterwards.
-    bool wait(park::Condition<Worker>& condition, base::Mutex& mutex) noexcept {
+    bool wait(park::Condition<Worker>& condition, base::Mutex& mutex) noexcept
+        TASKBENCH_REQUIRES(mutex) {
       before_park();
       const bool taken = condition.wait(mutex, *this);
       recorder.unpark();

@@ -50,17 +50,19 @@ class WorkerThreads {
 
   void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index,
            Worked& own) noexcept;
-  void join_those_that_left() noexcept;  // with threads_mutex_
+  void join_those_that_left() noexcept TASKBENCH_REQUIRES(threads_mutex_);
 
   void start_thread(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
   void join_threads() noexcept;
 
   base::Mutex threads_mutex_;
-  std::list<Worked> threads_;  // guarded by threads_mutex_; those that have left may be in it
-  bool detached_ = false;      // guarded by threads_mutex_
+  /// Those that have left may be in it.
+  std::list<Worked> threads_ TASKBENCH_GUARDED_BY(threads_mutex_);
+  bool detached_ TASKBENCH_GUARDED_BY(threads_mutex_) = false;
   base::Mutex exit_mutex_;
-  std::uint32_t running_ = 0;  // threads that have not left; guarded by exit_mutex_
-  park::Parker joiner_;        // of the thread in join()
+  /// Threads that have not left.
+  std::uint32_t running_ TASKBENCH_GUARDED_BY(exit_mutex_) = 0;
+  park::Parker joiner_;  // unguarded: of the thread in join()
 };
 
 }  // namespace taskbench::rt::scheduler

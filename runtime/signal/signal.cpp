@@ -36,7 +36,7 @@ struct Table {
   std::array<Place, kMostSignals> places{};
   base::Atomic<std::uint32_t> handlers{0};  // that are running
   base::Mutex mutex;
-  std::array<Handled, NSIG> handled;  // guarded by mutex
+  std::array<Handled, NSIG> handled TASKBENCH_GUARDED_BY(mutex);
 };
 
 /// Never destroyed: a signal may come until the process has ended.

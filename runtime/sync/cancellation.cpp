@@ -21,7 +21,6 @@ Cancellation::~Cancellation() {
   }
 }
 
-/// To be called with the mutex held, like the next two.
 void Cancellation::link_into(Cancellation& parent) noexcept {
   parent_ = &parent;
   previous_ = nullptr;

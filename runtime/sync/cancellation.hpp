@@ -54,17 +54,18 @@ class Cancellation : public base::Shared {
 
  private:
   [[nodiscard]] base::Mutex& mutex() noexcept { return root_ == nullptr ? mutex_ : root_->mutex_; }
-  void link_into(Cancellation& parent) noexcept;
-  void unlink() noexcept;
-  void cancel_all_below(WaitList& released) noexcept;
+  // With the mutex held. Unchecked, as the analysis does not know that all nodes have the same one.
+  void link_into(Cancellation& parent) noexcept TASKBENCH_UNCHECKED;
+  void unlink() noexcept TASKBENCH_UNCHECKED;
+  void cancel_all_below(WaitList& released) noexcept TASKBENCH_UNCHECKED;
 
   const base::Ref<Cancellation> root_;  // null in the root itself
-  base::Mutex mutex_;                   // of the root: everything below, in all nodes (C1)
-  Cancellation* parent_ = nullptr;
-  Cancellation* first_child_ = nullptr;
-  Cancellation* previous_ = nullptr;  // among its siblings
-  Cancellation* next_ = nullptr;
-  WaitList waiting_;
+  base::Mutex mutex_;                   // of the root: guards everything below, in all nodes (C1)
+  Cancellation* parent_ TASKBENCH_GUARDED_BY(mutex()) = nullptr;
+  Cancellation* first_child_ TASKBENCH_GUARDED_BY(mutex()) = nullptr;
+  Cancellation* previous_ TASKBENCH_GUARDED_BY(mutex()) = nullptr;  // among its siblings
+  Cancellation* next_ TASKBENCH_GUARDED_BY(mutex()) = nullptr;
+  WaitList waiting_ TASKBENCH_GUARDED_BY(mutex());
   base::Atomic<bool> cancelled_{false};  // read without the mutex, too
 };
 

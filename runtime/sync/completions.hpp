@@ -43,11 +43,12 @@ class Completions final : public task::JoinListener, public base::Shared {
   void on_detach() noexcept override;
 
   base::Mutex mutex_;
-  bool abandoned_ = false;
-  task::Header* first_ = nullptr;
-  task::Header* last_ = nullptr;
-  const NextDone* waiting_ = nullptr;  // the await that waits, until it has seen why it was woken
-  task::Header* waiter_ = nullptr;
+  bool abandoned_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  task::Header* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  task::Header* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  /// The await that waits, until it has seen why it was woken.
+  const NextDone* waiting_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  task::Header* waiter_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
 };
 
 /// co_await waits until some member is complete and returns it, leaving it in the list.

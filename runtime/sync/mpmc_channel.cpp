@@ -46,7 +46,7 @@ bool Channel::can_go_on(Side side) noexcept {
   return slot_of(position).turn.load(base::relaxed) == turn_at(side, position);
 }
 
-/// Says in attention_ what the lists hold, with mutex_ held.
+/// Says in attention_ what the lists hold.
 void Channel::set_attention() noexcept {
   std::uint32_t bits = 0;
   for (const Side side : {Side::send, Side::receive}) {
@@ -84,7 +84,7 @@ bool Channel::drop_end(Side side) noexcept {
   return true;
 }
 
-/// Ends the wait, with mutex_ held.
+/// Ends the wait.
 void Channel::Wait::leave() noexcept {
   is_waiting_ = false;
   settle(Place::outside);

@@ -185,7 +185,7 @@ class Channel : public base::Shared {
       wake_who_can_go_on();
   }
   void wake_who_can_go_on() noexcept;
-  void set_attention() noexcept;
+  void set_attention() noexcept TASKBENCH_REQUIRES(mutex_);
 
   struct Waiters {
     sync::detail::WaitList list;
@@ -201,7 +201,7 @@ class Channel : public base::Shared {
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> attention_{0};
   base::Atomic<std::uint32_t> ends_[2] = {1, 1};
   base::Mutex mutex_;
-  Waiters waiters_[2];
+  Waiters waiters_[2] TASKBENCH_GUARDED_BY(mutex_);
 };
 
 /// The place in the queue of one that sends or receives.
@@ -220,15 +220,17 @@ class Channel::Wait : private sync::detail::Waiter {
   [[nodiscard]] Claim claim_or_queue(task::Header* task, Position& claimed) noexcept;
 
  private:
-  [[nodiscard]] Waiters& waiters() noexcept { return channel_.waiters_[index(side_)]; }
-  void leave() noexcept;
+  [[nodiscard]] Waiters& waiters() noexcept TASKBENCH_REQUIRES(channel_.mutex_) {
+    return channel_.waiters_[index(side_)];
+  }
+  void leave() noexcept TASKBENCH_REQUIRES(channel_.mutex_);
   void give_up() noexcept;
 
   Channel& channel_;
   const Side side_;
   bool is_waiting_ = false;  // was queued, and has not seen what became of it; its own task only
-  bool is_first_ = false;    // guarded by mutex_
-  int in_vain_ = 0;          // wakes
+  bool is_first_ TASKBENCH_GUARDED_BY(channel_.mutex_) = false;
+  int in_vain_ = 0;  // wakes
 };
 
 }  // namespace taskbench::rt::sync::mpmc::detail

@@ -82,25 +82,27 @@ class Channel : public base::Shared {
   [[nodiscard]] Link* take_all() noexcept;
 
  private:
-  // All with mutex_ held. What they return is to be woken without it.
-  [[nodiscard]] task::Header* link(Link* message) noexcept;
-  [[nodiscard]] Link* unlink_first(task::Header*& sender) noexcept;
-  [[nodiscard]] task::Header* free_slot() noexcept;
-  [[nodiscard]] bool drained() const noexcept {
+  // What these return is to be woken without it.
+  [[nodiscard]] task::Header* link(Link* message) noexcept TASKBENCH_REQUIRES(mutex_);
+  [[nodiscard]] Link* unlink_first(task::Header*& sender) noexcept TASKBENCH_REQUIRES(mutex_);
+  [[nodiscard]] task::Header* free_slot() noexcept TASKBENCH_REQUIRES(mutex_);
+  [[nodiscard]] bool drained() const noexcept TASKBENCH_REQUIRES(mutex_) {
     return first_ == nullptr && (closed_ || sender_count_ == 0);
   }
 
   const std::size_t capacity_;
   mutable base::Mutex mutex_;
-  std::size_t room_;
-  std::size_t size_ = 0;
-  std::size_t sender_count_ = 1;
-  bool closed_ = false;
-  Link* first_ = nullptr;
-  Link* last_ = nullptr;
-  const Recv* receiving_ = nullptr;   // the receive that waits, until it has seen why it was woken
-  task::Header* receiver_ = nullptr;  // its task, until that is woken
-  sync::detail::WaitList senders_waiting_;
+  std::size_t room_ TASKBENCH_GUARDED_BY(mutex_);
+  std::size_t size_ TASKBENCH_GUARDED_BY(mutex_) = 0;
+  std::size_t sender_count_ TASKBENCH_GUARDED_BY(mutex_) = 1;
+  bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  Link* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  Link* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  /// The receive that waits, until it has seen why it was woken.
+  const Recv* receiving_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  /// Its task, until that is woken.
+  task::Header* receiver_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  sync::detail::WaitList senders_waiting_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 /// Waits for a slot, then links the message in the same step: once a sender has the slot, nothing

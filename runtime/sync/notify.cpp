@@ -6,7 +6,7 @@ namespace taskbench::rt::sync {
 
 using Place = detail::Waiter::Place;
 
-/// To be called with mutex_ held. Returns the task to wake; nullptr: the notification is stored.
+/// Returns the task to wake; nullptr: the notification is stored.
 task::Header* Notify::choose_one() noexcept {
   if (!waiting_.empty()) return waiting_.grant_front();
   has_permit_ = true;

@@ -44,17 +44,18 @@ class Notify {
   void notify_waiters() noexcept;
 
  private:
-  [[nodiscard]] task::Header* choose_one() noexcept;
+  [[nodiscard]] task::Header* choose_one() noexcept TASKBENCH_REQUIRES(mutex_);
   [[nodiscard]] std::uint64_t round() const noexcept {
     base::LockGuard lock(mutex_);
     return round_;
   }
 
   mutable base::Mutex mutex_;
-  std::uint64_t round_ = 0;  // calls of notify_waiters so far
-  bool has_permit_ = false;
-  detail::WaitList waiting_;
-  detail::WaitList released_;  // those whom a notify_waiters under way has yet to wake
+  std::uint64_t round_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // calls of notify_waiters so far
+  bool has_permit_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  detail::WaitList waiting_ TASKBENCH_GUARDED_BY(mutex_);
+  /// Those whom a notify_waiters under way has yet to wake.
+  detail::WaitList released_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 /// What notified() returns. It may be kept before it is awaited; once notified it stays so.

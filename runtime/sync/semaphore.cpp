@@ -15,7 +15,7 @@ Semaphore::~Semaphore() {
                    "a Semaphore or Mutex was destroyed while a Permit or Guard held it");
 }
 
-/// To be called with mutex_ held. Nobody overtakes those who wait; asking for nothing is no
+/// Nobody overtakes those who wait; asking for nothing is no
 /// overtaking.
 bool Semaphore::take_now(std::size_t count) noexcept {
   if (closed_ || count > available_ || (count != 0 && !waiting_.empty())) return false;
@@ -24,7 +24,7 @@ bool Semaphore::take_now(std::size_t count) noexcept {
   return true;
 }
 
-/// Hands out permits, with mutex_ held, until S2 holds. True: the batch is full before that; the
+/// Hands out permits until S2 holds. True: the batch is full before that; the
 /// caller wakes it and comes again.
 bool Semaphore::grant_ready(detail::WakeBatch& batch) noexcept {
   while (!closed_ && !waiting_.empty()) {

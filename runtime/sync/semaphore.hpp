@@ -63,15 +63,15 @@ class Semaphore {
   [[nodiscard]] std::size_t available_permits() const noexcept;
 
  private:
-  bool take_now(std::size_t count) noexcept;
+  bool take_now(std::size_t count) noexcept TASKBENCH_REQUIRES(mutex_);
   void give(std::size_t count, std::size_t taken) noexcept;
-  bool grant_ready(detail::WakeBatch& batch) noexcept;
+  bool grant_ready(detail::WakeBatch& batch) noexcept TASKBENCH_REQUIRES(mutex_);
 
   mutable base::Mutex mutex_;
-  std::size_t available_;
-  std::size_t taken_ = 0;
-  bool closed_ = false;
-  detail::WaitList waiting_;
+  std::size_t available_ TASKBENCH_GUARDED_BY(mutex_);
+  std::size_t taken_ TASKBENCH_GUARDED_BY(mutex_) = 0;
+  bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
+  detail::WaitList waiting_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 /// Permits that its owner holds; the destructor gives them back.

@@ -55,11 +55,14 @@ constexpr std::chrono::milliseconds kLongest{64'000};
 /// What is free of one block size. Vectors, as what has been given back should not be written to.
 struct Shelf {
   base::Mutex mutex;
-  void* magazines = nullptr;
-  std::uint32_t count = 0;
-  std::uint32_t lowest = 0;        // the lowest `count` since the last look
-  std::vector<std::byte*> slabs;   // that blocks were carved from
-  std::vector<std::byte*> spares;  // whose pages have been given back
+  void* magazines TASKBENCH_GUARDED_BY(mutex) = nullptr;
+  std::uint32_t count TASKBENCH_GUARDED_BY(mutex) = 0;
+  /// The lowest `count` since the last look.
+  std::uint32_t lowest TASKBENCH_GUARDED_BY(mutex) = 0;
+  /// That blocks were carved from.
+  std::vector<std::byte*> slabs TASKBENCH_GUARDED_BY(mutex);
+  /// Whose pages have been given back.
+  std::vector<std::byte*> spares TASKBENCH_GUARDED_BY(mutex);
 };
 
 /// Full magazines that no thread holds, and fresh memory. Shares no cache line with anything else:
@@ -209,10 +212,10 @@ class alignas(base::kFalseSharingBytes) Depot {
   base::Atomic<std::int64_t> next_trim_{kNever};
   base::Atomic<std::int64_t> pause_ms_{kShortest.count()};
   base::Mutex trimmers_mutex_;
-  std::vector<Trimmer*> trimmers_;
+  std::vector<Trimmer*> trimmers_ TASKBENCH_GUARDED_BY(trimmers_mutex_);
   base::Mutex region_mutex_;
-  std::byte* region_ = nullptr;
-  std::size_t region_left_ = 0;
+  std::byte* region_ TASKBENCH_GUARDED_BY(region_mutex_) = nullptr;
+  std::size_t region_left_ TASKBENCH_GUARDED_BY(region_mutex_) = 0;
 };
 
 /// The blocks of all `magazines`, in the order of their addresses.

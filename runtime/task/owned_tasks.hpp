@@ -92,7 +92,7 @@ class OwnedTasks {
  private:
   struct alignas(base::kFalseSharingBytes) Shard {
     base::SpinLock lock;
-    Header* first = nullptr;
+    Header* first TASKBENCH_GUARDED_BY(lock) = nullptr;
   };
 
   std::size_t shard_count_;

@@ -53,6 +53,14 @@ class Examples(unittest.TestCase):
             finally:
                 process.kill()
 
+    def test_the_model_of_the_ring_holds_and_finds_the_bug(self):
+        self.assertRegex(self.run_example("ring_model").stdout,
+                         r"^\d+ executions, all as it should be\n$")
+        found = self.run_example("ring_model_with_bug", check=False)
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertIn("data race", found.stdout)
+        self.assertRegex(found.stdout, r"(?m)^ +\d+ +\d +store +#\d+ .* ring\.hpp:\d+$")
+
     def test_timer_future_waits_two_seconds_between_its_lines(self):
         begun = time.monotonic()
         result = self.run_example("timer_future")

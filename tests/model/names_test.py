@@ -27,14 +27,13 @@ TESTER = re.compile(r"_Z(?:T[VIS]|G[VR]|Z)*N?[VKO]*2mc")
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A cell is a class of its own: what its use is compiled to is compared with a plain variable's.
+# Cells and locks are classes of their own: what their use is compiled to is compared with that of a
+# plain variable, a std::mutex and a std::lock_guard.
 PRIMITIVES = """
 #include "runtime/base/cell.hpp"
 using namespace taskbench::rt::base;
 static_assert(std::is_same_v<Atomic<int>, std::atomic<int>>);
 static_assert(std::is_same_v<Atomic<void*>, std::atomic<void*>>);
-static_assert(std::is_same_v<Mutex, std::mutex>);
-static_assert(std::is_same_v<LockGuard, std::lock_guard<std::mutex>>);
 static_assert(std::is_same_v<Thread, std::thread>);
 static_assert(std::is_same_v<Clock, std::chrono::steady_clock>);
 static_assert(std::is_same_v<decltype(relaxed), const std::memory_order>);
@@ -43,9 +42,14 @@ struct Pair { void* first; int second; };
 #ifdef PLAIN
 template <class T> struct Slot { T value{}; T get() const { return value; }
                                  void set(T next) { value = next; } };
+using Lock = std::mutex;
+using Section = std::lock_guard<std::mutex>;
 #else
 template <class T> using Slot = Cell<T>;
+using Lock = Mutex;
+using Section = LockGuard;
 #endif
+static_assert(sizeof(Lock) == sizeof(std::mutex) && alignof(Lock) == alignof(std::mutex));
 static_assert(sizeof(Slot<char>) == 1 && alignof(Slot<char>) == 1);
 static_assert(sizeof(Slot<Pair>) == sizeof(Pair) && alignof(Slot<Pair>) == alignof(Pair));
 static_assert(std::is_trivially_copyable_v<Slot<Pair>>);
@@ -55,6 +59,14 @@ extern "C" int hand_over(std::atomic<int>& ready, Slot<int>* slots, Slot<Pair>& 
   ready.store(next, std::memory_order_release);
   while (ready.load(std::memory_order_acquire) != 0) spin_hint();
   return slots[next].get() + pair.get().second;
+}
+extern "C" int take_turns(void* lock, int* shared, void (*may_throw)()) {
+  static_cast<Lock*>(lock)->lock();
+  *shared += 1;
+  static_cast<Lock*>(lock)->unlock();
+  const Section section(*static_cast<Lock*>(lock));
+  may_throw();
+  return *shared;
 }
 """
 
@@ -74,7 +86,7 @@ def compiled(*options):
         [CXX, "-std=c++20", "-O2", f"-I{ROOT}", *options, "-xc++", "-S", "-o-", "-"],
         input=PRIMITIVES, check=True, stdout=subprocess.PIPE, text=True,
     ).stdout
-    return re.sub(r"\.LF[BE]\d+", ".LF", text)
+    return re.sub(r"\.L(FS?[BE]|LSDA[A-Z]*)\d+", r".L\1", text)
 
 
 class Names(unittest.TestCase):

@@ -20,6 +20,16 @@ std::string run(const std::vector<Instruction>& thread, Memory& memory) {
       case Instruction::Kind::read:
         reads += std::to_string(place.load(each.order));
         break;
+      case Instruction::Kind::await:
+        reads += std::to_string(
+            place.await(each.order, [&each](int value) { return value >= each.value; }));
+        break;
+      case Instruction::Kind::spin: {
+        int value = 0;
+        while ((value = place.load(each.order)) < each.value) yield();
+        reads += std::to_string(value);
+        break;
+      }
       case Instruction::Kind::write:
         place.store(each.value, each.order);
         break;
@@ -80,7 +90,7 @@ Result outcomes_of(const Program& program, const Options& options, bool last) {
 std::string text_of(const Program& program) {
   constexpr std::array kOrders{"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
   constexpr std::array kFences{"acquire", "release", "acq_rel", "seq_cst", "light", "heavy"};
-  constexpr std::array kNames{"R", "W", "Add", "Cas", "WeakCas"};
+  constexpr std::array kNames{"R", "Await", "Spin", "W", "Add", "Cas", "WeakCas"};
   std::string text;
   for (const auto& thread : program) {
     text += "{";

@@ -12,7 +12,16 @@
 namespace mc::testing {
 
 struct Instruction {
-  enum class Kind : std::uint8_t { read, write, add, exchange_if, exchange_if_weak, fence };
+  enum class Kind : std::uint8_t {
+    read,
+    await,
+    spin,
+    write,
+    add,
+    exchange_if,
+    exchange_if_weak,
+    fence
+  };
   Kind kind = Kind::read;
   int place = 0;
   Order order = relaxed;
@@ -23,6 +32,13 @@ struct Instruction {
 
 inline Instruction R(int place, Order order = relaxed) {
   return {.kind = Instruction::Kind::read, .place = place, .order = order};
+}
+/// Waits until the atomic holds `value` or more, and reads it: by await(); as a loop that yields.
+inline Instruction Await(int place, int value, Order order = relaxed) {
+  return {.kind = Instruction::Kind::await, .place = place, .order = order, .value = value};
+}
+inline Instruction Spin(int place, int value, Order order = relaxed) {
+  return {.kind = Instruction::Kind::spin, .place = place, .order = order, .value = value};
 }
 inline Instruction W(int place, int value, Order order = relaxed) {
   return {.kind = Instruction::Kind::write, .place = place, .order = order, .value = value};

@@ -34,6 +34,11 @@ constexpr std::uint32_t capacity(std::uint32_t) noexcept { return 4; }
 inline void name_this_thread(const char*) noexcept {}
 inline void yield_thread(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
 inline void spin_hint(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
+template <class T, class IsDone>
+void spin_until(const Atomic<T>& word, int, const IsDone& is_done,
+                mc::Where where = mc::Where::current()) noexcept {
+  (void)word.await(relaxed, is_done, where);
+}
 
 template <class T, class Tag = T>
 T& of_this_thread() noexcept {

@@ -88,10 +88,18 @@ if(KIND STREQUAL "find_package")
   build_and_run_consumer("-DCMAKE_PREFIX_PATH=${work}/prefix")
   run(${configure} -S "${SOURCE_DIR}/examples" -B "${work}/examples"
     "-DCMAKE_PREFIX_PATH=${work}/prefix")
-  run("${CMAKE_COMMAND}" --build "${work}/examples" --config "${CONFIG}" --target payments_test)
+  run("${CMAKE_COMMAND}" --build "${work}/examples" --config "${CONFIG}"
+    --target payments_test ring_model ring_model_with_bug)
   run("${work}/examples/payments_test" 100)
   if(NOT out STREQUAL "100 seeds passed\n")
     message(FATAL_ERROR "the example of a test printed '${out}'")
+  endif()
+  run("${work}/examples/ring_model")
+  execute_process(COMMAND "${work}/examples/ring_model_with_bug"
+    RESULT_VARIABLE result OUTPUT_VARIABLE out
+  )
+  if(NOT result EQUAL 1 OR NOT out MATCHES "data race.*MC_TRACE=[^\n]+\nevent .* ring\\.hpp:")
+    message(FATAL_ERROR "a model ended with ${result}, and printed of the bug in it:\n${out}")
   endif()
   file(STRINGS "${work}/build/CMakeCache.txt" found REGEX "^taskbench_DIR:")
   if(NOT found MATCHES "package-find_package/prefix")

@@ -7,7 +7,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 class Aborting : public OnOneRuntime {};
 

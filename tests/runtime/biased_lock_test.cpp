@@ -75,7 +75,7 @@ TEST_F(BiasedLockTest, never_two_inside) {
     });
   }
   // Visitors that come without a pause hold the owner up: with a core each, for 0.3 ms a round.
-  for (const testing::StressTime time; rounds < kMostRounds && time.left();) {
+  for (const tests::StressTime time; rounds < kMostRounds && time.left();) {
     for (long i = 0; i < kRoundsPerLook; ++i, ++rounds) {
       lock_.owner_enter();
       ++sections;

@@ -15,7 +15,7 @@
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 namespace {
 
 class BlockInPlace : public ::testing::TestWithParam<std::string_view> {
@@ -265,4 +265,4 @@ TEST(BlockInPlaceAnywhere, is_a_plain_call_where_no_worker_can_be_handed_on) {
 }
 
 }  // namespace
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

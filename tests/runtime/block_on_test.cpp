@@ -9,7 +9,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 class BlockOn : public OnOneRuntime {};
 

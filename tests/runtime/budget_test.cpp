@@ -19,7 +19,7 @@ namespace taskbench::rt {
 namespace {
 
 using task::kBudget;
-using testing::HandPolled;
+using tests::HandPolled;
 
 constexpr int kTurns = 10;
 constexpr int kOperations = kTurns * static_cast<int>(kBudget);
@@ -129,7 +129,7 @@ TEST(Budget, an_operation_that_gave_way_has_not_begun) {
   HandPolled task([](sync::Semaphore& permits) -> Task<> {
     for (std::uint32_t i = 0; i < kBudget; ++i) const auto permit = co_await permits.acquire();
     const auto last = co_await permits.acquire();
-    co_await testing::forever();
+    co_await tests::forever();
   }(semaphore));
   EXPECT_FALSE(task.poll());
   EXPECT_TRUE(task.is_woken());
@@ -140,13 +140,13 @@ TEST(Budget, an_operation_that_gave_way_has_not_begun) {
   EXPECT_EQ(semaphore.available_permits(), 1U);
 }
 
-class BudgetEverywhere : public testing::OnEveryScheduler {
+class BudgetEverywhere : public tests::OnEveryScheduler {
  protected:
   /// How often `spend` can be awaited before another task of the same worker has had a turn.
   static int operations_before_another_runs(Task<> (*spend)(sync::Mutex&)) {
     constexpr int kStarved = 4'000;  // few enough for the stack of a build without tail calls
-    Runtime runtime = testing::builder(GetParam()).workers(1).build();
-    return testing::run_as_task(runtime, [spend]() -> Task<int> {
+    Runtime runtime = tests::builder(GetParam()).workers(1).build();
+    return tests::run_as_task(runtime, [spend]() -> Task<int> {
       bool ran = false;
       auto other = spawn([](bool& flag) -> Task<> {
         flag = true;
@@ -171,7 +171,7 @@ TEST_P(BudgetEverywhere, a_task_whose_locks_are_free_lets_others_run) {
 
 TEST_P(BudgetEverywhere, a_task_that_selects_what_is_ready_lets_others_run) {
   EXPECT_LE(operations_before_another_runs([](sync::Mutex& mutex) -> Task<> {
-              co_await select(testing::forever(), mutex.lock());
+              co_await select(tests::forever(), mutex.lock());
             }),
             10 * static_cast<int>(kBudget));
 }

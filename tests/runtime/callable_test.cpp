@@ -13,7 +13,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 class Callable : public OnOneRuntime {
  protected:

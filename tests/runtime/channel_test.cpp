@@ -13,7 +13,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 constexpr int kRoom = 10'000;
 

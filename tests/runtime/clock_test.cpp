@@ -91,7 +91,7 @@ namespace {
 using namespace std::chrono_literals;
 using time::MissedTicks;
 
-class Clocks : public testing::OnOneRuntime {
+class Clocks : public tests::OnOneRuntime {
  protected:
   /// Puts the steady clock forward. The system knows nothing of it: a thread that sleeps until a
   /// timer is woken by a socket, which stays there until it has looked.
@@ -99,7 +99,7 @@ class Clocks : public testing::OnOneRuntime {
     put_forward_s += time.count();
     if (!ends_) ends_ = net::UnixStream::pair();
     co_await ends_->second.write_all("x");
-    co_await testing::read_bytes(ends_->first, 1);
+    co_await tests::read_bytes(ends_->first, 1);
   }
 
  private:
@@ -119,7 +119,7 @@ TEST_P(Clocks, that_jump_fire_what_has_become_due_once_and_nothing_else) {
     std::vector<JoinHandle<void>> sleepers;
     for (int i = 1; i <= 100; ++i) sleepers.push_back(spawn(sleeps(i * 1min)));
     auto late = spawn(sleeps(10h));
-    co_await testing::until([&] { return asleep.load() == 101; });
+    co_await tests::until([&] { return asleep.load() == 101; });
     EXPECT_EQ(woken.load(), 0);
     co_await jump(3h);
     for (auto& each : sleepers) co_await each;
@@ -140,7 +140,7 @@ TEST_P(Clocks, that_jump_end_timeouts) {
       co_await time::sleep(2h);
     };
     auto limited = spawn(time::timeout(1h, sleeps()));
-    co_await testing::until([&] { return asleep.load(); });
+    co_await tests::until([&] { return asleep.load(); });
     co_await jump(90min);
     EXPECT_FALSE(co_await limited);
   });
@@ -180,16 +180,16 @@ TEST_P(Clocks, that_jump_leave_intervals_to_their_policies) {
 TEST_P(Clocks, of_the_wall_are_never_read) {
   const int before = wall_clock_reads.load();
   {
-    Runtime runtime = testing::builder(GetParam()).blocking_idle_timeout(1ms).trace(1'000).build();
+    Runtime runtime = tests::builder(GetParam()).blocking_idle_timeout(1ms).trace(1'000).build();
     runtime.block_on([]() -> Task<> {
-      auto ends = co_await testing::connected();
+      auto ends = co_await tests::connected();
       time::Interval ticks = time::interval(1ms);
       for (int i = 0; i < 5; ++i) {
         co_await ticks.tick();
         co_await ends.client.write_all("x");
-        co_await testing::read_bytes(ends.server, 1);
+        co_await tests::read_bytes(ends.server, 1);
         co_await spawn_blocking([] {});
-        EXPECT_FALSE(co_await time::timeout(1ms, testing::read_bytes(ends.server, 1)));
+        EXPECT_FALSE(co_await time::timeout(1ms, tests::read_bytes(ends.server, 1)));
       }
       auto sleeper = spawn([]() -> Task<> { co_await time::sleep(1h); }());
       co_await time::sleep(2ms);

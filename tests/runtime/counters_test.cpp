@@ -7,7 +7,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 std::uint64_t if_counted(std::uint64_t count) { return kCounted ? count : 0; }
 

@@ -38,10 +38,10 @@ class Pair {
   int ends_[2] = {-1, -1};
 };
 
-class SocketsWake : public testing::OnEveryScheduler {};
+class SocketsWake : public tests::OnEveryScheduler {};
 TASKBENCH_ON_EVERY_SCHEDULER(SocketsWake);
 
-class SocketsWakeBesideOthers : public testing::OnEveryPool {};
+class SocketsWakeBesideOthers : public tests::OnEveryPool {};
 TASKBENCH_ON_SHARING_POOLS(SocketsWakeBesideOthers);
 
 Task<void> reads(const Pair& pair, std::atomic<bool>& waits, std::atomic<bool>& woken) {
@@ -56,7 +56,7 @@ TEST_P(SocketsWake, a_task_while_nobody_has_anything_to_do) {
   std::atomic<bool> waits{false};
   std::atomic<bool> woken{false};
   std::thread writer([&] {
-    EXPECT_TRUE(testing::eventually([&] { return waits.load(); }));
+    EXPECT_TRUE(tests::eventually([&] { return waits.load(); }));
     std::this_thread::sleep_for(2ms);  // so that all workers are asleep, most times
     pair.write();
   });
@@ -77,7 +77,7 @@ TEST_P(SocketsWake, a_task_while_all_workers_are_busy) {
   std::atomic<bool> waits{false};
   std::atomic<bool> woken{false};
   std::thread writer([&] {
-    EXPECT_TRUE(testing::eventually([&] { return waits.load(); }));
+    EXPECT_TRUE(tests::eventually([&] { return waits.load(); }));
     pair.write();
   });
   Runtime runtime = build_runtime();
@@ -96,10 +96,10 @@ TEST_P(SocketsWakeBesideOthers, a_task_while_the_one_woken_before_computes) {
   std::atomic<bool> woken{false};
   std::atomic<bool> computes{false};
   std::thread writer([&] {
-    EXPECT_TRUE(testing::eventually([&] { return waits[0].load() && waits[1].load(); }));
+    EXPECT_TRUE(tests::eventually([&] { return waits[0].load() && waits[1].load(); }));
     std::this_thread::sleep_for(2ms);
     first.write();
-    EXPECT_TRUE(testing::eventually([&] { return computes.load(); }));
+    EXPECT_TRUE(tests::eventually([&] { return computes.load(); }));
     second.write();
   });
   Runtime runtime = build_runtime();
@@ -110,7 +110,7 @@ TEST_P(SocketsWakeBesideOthers, a_task_while_the_one_woken_before_computes) {
         begun = true;
         co_await end.readable();
         busy = true;
-        co_return testing::eventually([&] { return other.load(); });
+        co_return tests::eventually([&] { return other.load(); });
       }(first, waits[0], computes, woken));
   runtime.spawn(reads(second, waits[1], woken)).detach();
   EXPECT_TRUE(runtime.block_on([](JoinHandle<bool>& handle) -> Task<bool> {

@@ -17,7 +17,7 @@
 
 #include "runtime/runtime.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 using namespace std::chrono_literals;
 
@@ -65,38 +65,35 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
 using OnEveryPool = OnEveryScheduler;
 
 /// The schedulers that work_stealing is compared with.
-#define TASKBENCH_OTHER_POOLS                                                 \
-  ::taskbench::rt::testing::kGlobalQueue, ::taskbench::rt::testing::kSharded, \
-      ::taskbench::rt::testing::kChannel, ::taskbench::rt::testing::kTokio01, \
-      ::taskbench::rt::testing::kGo
+#define TASKBENCH_OTHER_POOLS                                             \
+  ::taskbench::rt::tests::kGlobalQueue, ::taskbench::rt::tests::kSharded, \
+      ::taskbench::rt::tests::kChannel, ::taskbench::rt::tests::kTokio01, \
+      ::taskbench::rt::tests::kGo
 
 #define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(                                                                      \
       Schedulers, Suite,                                                                         \
-      ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
-                        ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
-                        ::taskbench::rt::testing::kTwoWorkers,                                   \
-                        ::taskbench::rt::testing::kFourWorkers, TASKBENCH_OTHER_POOLS),          \
+      ::testing::Values(::taskbench::rt::tests::kCurrentThread, ::taskbench::rt::tests::kInTurn, \
+                        ::taskbench::rt::tests::kOneWorker, ::taskbench::rt::tests::kTwoWorkers, \
+                        ::taskbench::rt::tests::kFourWorkers, TASKBENCH_OTHER_POOLS),            \
       [](const auto& instance) { return std::string(instance.param.name); })
 
-#define TASKBENCH_ON_POOLS(Suite, ...)                                                      \
-  INSTANTIATE_TEST_SUITE_P(                                                                 \
-      Pools, Suite,                                                                         \
-      ::testing::Values(::taskbench::rt::testing::kOneWorker,                               \
-                        ::taskbench::rt::testing::kTwoWorkers,                              \
-                        ::taskbench::rt::testing::kFourWorkers __VA_OPT__(, ) __VA_ARGS__), \
+#define TASKBENCH_ON_POOLS(Suite, ...)                                                           \
+  INSTANTIATE_TEST_SUITE_P(                                                                      \
+      Pools, Suite,                                                                              \
+      ::testing::Values(::taskbench::rt::tests::kOneWorker, ::taskbench::rt::tests::kTwoWorkers, \
+                        ::taskbench::rt::tests::kFourWorkers __VA_OPT__(, ) __VA_ARGS__),        \
       [](const auto& instance) { return std::string(instance.param.name); })
 
 #define TASKBENCH_ON_EVERY_POOL(Suite) TASKBENCH_ON_POOLS(Suite, TASKBENCH_OTHER_POOLS)
 
 /// Pools of several workers, each of which runs what any other has queued.
-#define TASKBENCH_ON_SHARING_POOLS(Suite)                                                   \
-  INSTANTIATE_TEST_SUITE_P(                                                                 \
-      Pools, Suite,                                                                         \
-      ::testing::Values(::taskbench::rt::testing::kTwoWorkers,                              \
-                        ::taskbench::rt::testing::kFourWorkers,                             \
-                        ::taskbench::rt::testing::kGlobalQueue,                             \
-                        ::taskbench::rt::testing::kTokio01, ::taskbench::rt::testing::kGo), \
+#define TASKBENCH_ON_SHARING_POOLS(Suite)                                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                                        \
+      Pools, Suite,                                                                                \
+      ::testing::Values(::taskbench::rt::tests::kTwoWorkers, ::taskbench::rt::tests::kFourWorkers, \
+                        ::taskbench::rt::tests::kGlobalQueue, ::taskbench::rt::tests::kTokio01,    \
+                        ::taskbench::rt::tests::kGo),                                              \
       [](const auto& instance) { return std::string(instance.param.name); })
 
 /// Far longer than anything takes, also under a sanitizer on a loaded machine; a test that
@@ -213,4 +210,4 @@ inline bool block_worker_until(const std::atomic<bool>& flag) {
   return eventually([&flag] { return flag.load(); });
 }
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

@@ -21,7 +21,7 @@
 #include "tests/runtime/transfers.hpp"
 
 namespace taskbench::rt {
-namespace testing {
+namespace tests {
 
 Fork<int> leaves_here(int levels) {
   if (levels == 0) co_return 1;
@@ -30,15 +30,15 @@ Fork<int> leaves_here(int levels) {
   co_return one + two;
 }
 
-}  // namespace testing
+}  // namespace tests
 
 namespace {
 
-using testing::block_worker_until;
-using testing::Census;
-using testing::OnOneRuntime;
-using testing::Resident;
-using testing::run_as_task;
+using tests::block_worker_until;
+using tests::Census;
+using tests::OnOneRuntime;
+using tests::Resident;
+using tests::run_as_task;
 
 Fork<long> fib(int n) {
   if (n < 2) co_return n;
@@ -271,11 +271,11 @@ TEST_P(ForkJoin, takes_no_stack_in_a_long_loop) {
 }
 
 TEST_P(ForkJoin, may_be_compiled_in_units_that_transfer_in_different_ways) {
-  EXPECT_EQ(runtime_.block_on(testing::leaves_here(12)), 4096);
+  EXPECT_EQ(runtime_.block_on(tests::leaves_here(12)), 4096);
   const auto loop = []() -> Fork<int> {
     int sum = 0;
     for (int i = 0; i < 100'000; ++i) {
-      const auto [one, two] = co_await fork_join(testing::leaves_elsewhere(0), value(1));
+      const auto [one, two] = co_await fork_join(tests::leaves_elsewhere(0), value(1));
       sum += one + two;
     }
     co_return sum;
@@ -288,7 +288,7 @@ TEST_P(ForkJoin, may_be_a_branch_of_a_join_or_select) {
     const auto [one, two] = co_await join(fib(10), fork_join(fib(10), fib(11)));
     EXPECT_EQ(one, 55);
     EXPECT_EQ(two, (std::tuple{55L, 89L}));
-    const auto first = co_await select(fib(10), testing::forever());
+    const auto first = co_await select(fib(10), tests::forever());
     EXPECT_EQ(std::get<0>(first), 55);
   });
 }
@@ -303,7 +303,7 @@ TEST_P(ForkJoin, may_spawn_tasks) {
             co_return;
           });
         });
-    co_await testing::join_all(handles);
+    co_await tests::join_all(handles);
   });
   EXPECT_EQ(ran, 100);
 }
@@ -381,7 +381,7 @@ TEST_P(ForkJoin, an_abort_in_a_branch_ends_the_task) {
   const std::function<void()> stop = [&] { abort->abort(); };
   JoinHandle<void> handle = runtime_.spawn([&, own = Resident(census_)]() -> Task<> {
     co_await gate_.passed();
-    co_await join(splits(begun, stop, 40), testing::forever());
+    co_await join(splits(begun, stop, 40), tests::forever());
   });
   abort = handle.abort_handle();
   gate_.open();
@@ -419,7 +419,7 @@ TEST_P(ForkShutdown, a_shutdown_ends_the_forks_of_a_block_on) {
 
 class ForkStealing : public OnOneRuntime {};
 INSTANTIATE_TEST_SUITE_P(Pools, ForkStealing,
-                         ::testing::Values(testing::kTwoWorkers, testing::kFourWorkers),
+                         ::testing::Values(tests::kTwoWorkers, tests::kFourWorkers),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST_P(ForkStealing, idle_workers_take_forks) {
@@ -487,7 +487,7 @@ TEST_P(ForkStealing, stolen_forks_are_counted) {
   runtime_.shutdown();
   std::uint64_t stolen = 0;
   for (const auto& worker : runtime_.stats().workers) stolen += worker.stolen_tasks;
-  EXPECT_EQ(stolen > 0, testing::kCounted);
+  EXPECT_EQ(stolen > 0, tests::kCounted);
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST(FrameCache, gives_back_what_lies_idle_when_a_runtime_sleeps) {
   }());
   const std::size_t used = reserved_block_bytes();
   EXPECT_GT(used, before);
-  EXPECT_TRUE(testing::eventually([&] { return reserved_block_bytes() < used; }));
+  EXPECT_TRUE(tests::eventually([&] { return reserved_block_bytes() < used; }));
 }
 
 TEST(FrameCache, gives_back_what_another_thread_freed_while_the_whole_runtime_slept) {
@@ -137,7 +137,7 @@ TEST(FrameCache, gives_back_what_another_thread_freed_while_the_whole_runtime_sl
   const std::size_t used = reserved_block_bytes();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the workers go to sleep
   for (const Block& block : blocks) block.check_and_free();
-  EXPECT_TRUE(testing::eventually([&] { return reserved_block_bytes() < used / 2; }));
+  EXPECT_TRUE(tests::eventually([&] { return reserved_block_bytes() < used / 2; }));
 }
 
 TEST(FrameCache, large_blocks_are_the_systems) {

@@ -10,7 +10,7 @@
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 namespace {
 
 Runtime go(unsigned workers) { return build({"go", workers, "go"}); }
@@ -108,4 +108,4 @@ TEST(Go, a_task_whose_slice_is_over_gives_way_where_its_await_is_ready) {
 }
 
 }  // namespace
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

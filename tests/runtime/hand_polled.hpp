@@ -12,7 +12,7 @@
 #include "runtime/task/schedule.hpp"
 #include "runtime/task/task.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 /// Polls and drops are for the test's thread; wakes may come from any.
 template <class T = void>
@@ -96,4 +96,4 @@ class Waiting : public HandPolled<T> {
 template <class T>
 Waiting(Task<T>) -> Waiting<T>;
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

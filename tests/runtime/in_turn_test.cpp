@@ -8,7 +8,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 using Log = std::vector<int>;
 

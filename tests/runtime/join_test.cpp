@@ -20,14 +20,14 @@ namespace taskbench::rt {
 namespace {
 
 using sync::Semaphore;
-using testing::Census;
-using testing::Counted;
-using testing::HandPolled;
-using testing::NothingLeaks;
-using testing::number;
-using testing::Resident;
-using testing::Waiting;
-using testing::yield_times;
+using tests::Census;
+using tests::Counted;
+using tests::HandPolled;
+using tests::NothingLeaks;
+using tests::number;
+using tests::Resident;
+using tests::Waiting;
+using tests::yield_times;
 
 Task<int> number_after(Semaphore& gate, int value) {
   const auto permit = co_await gate.acquire();
@@ -39,7 +39,7 @@ Task<int> fails_after(Semaphore& gate, const char* what) {
   throw std::runtime_error(what);
 }
 
-Task<> stays(Resident) { co_await testing::forever(); }
+Task<> stays(Resident) { co_await tests::forever(); }
 
 Task<int> note(std::string& order, char name, int yields) {
   for (int i = 0; i < yields; ++i) {
@@ -54,7 +54,7 @@ TEST(Join, gives_what_the_branches_returned_in_their_order) {
   const NothingLeaks check;
   HandPolled task([]() -> Task<std::string> {
     const auto [first, second, nothing, third] = co_await join(
-        number(1), []() -> Task<Counted> { co_return Counted(2); }(), testing::nothing(),
+        number(1), []() -> Task<Counted> { co_return Counted(2); }(), tests::nothing(),
         []() -> Task<std::string> { co_return "3"; }());
     static_assert(std::is_same_v<decltype(nothing), const std::monostate>);
     co_return std::to_string(first) + std::to_string(second.number()) + third;
@@ -215,7 +215,7 @@ TEST(Join, destroys_its_branches_with_the_task_wherever_they_are) {
       HandPolled task([](Semaphore& place, Census& residents) -> Task<> {
         const auto inner = [](Semaphore& at, Resident) -> Task<> {
           co_await yield_now();
-          co_await join(number_after(at, 1), testing::forever());
+          co_await join(number_after(at, 1), tests::forever());
         };
         co_await join(inner(place, Resident(residents)), number(3), yield_times(1),
                       stays(Resident(residents)));
@@ -253,7 +253,7 @@ TEST(Join, one_that_is_never_awaited_runs_nothing) {
   EXPECT_EQ(census.living(), 0);
 }
 
-class JoinEverywhere : public testing::OnEverySync {};
+class JoinEverywhere : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(JoinEverywhere);
 
 TEST_P(JoinEverywhere, branches_are_woken_by_other_tasks) {
@@ -291,7 +291,7 @@ TEST_P(JoinEverywhere, branches_are_woken_by_other_tasks) {
 TEST_P(JoinEverywhere, an_abort_ends_the_branches_at_any_time) {
   Census census;
   this->run([&census]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
+    std::mt19937 random(tests::test_seed());
     sync::Notify notify;
     const auto waits = [](sync::Notify& at, Resident) -> Task<> {
       for (;;) co_await at.notified();

@@ -15,7 +15,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 class OnEveryRung : public ::testing::TestWithParam<Rung> {
  protected:

@@ -47,7 +47,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 /// Allocations from the system that a task costs once the caches are warm: under the sanitizers
 /// every block is one, otherwise there is none.

@@ -12,7 +12,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 template <class Function>
 std::string message_of(Function function) {

@@ -26,24 +26,23 @@
 namespace taskbench::rt {
 namespace {
 
-using testing::failure_of;
+using tests::failure_of;
 
 struct Pipe {
   Pipe() { EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0); }
   int ends[2];
 };
 
-class AsyncFds : public testing::OnOneRuntime {};
+class AsyncFds : public tests::OnOneRuntime {};
 
 TEST_P(AsyncFds, a_pipe_is_read_and_written) {
   run([]() -> Task<> {
     const Pipe pipe;
     auto out = AsyncFd::own(pipe.ends[0]);
     auto in = AsyncFd::own(pipe.ends[1]);
-    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
-      co_return co_await testing::read_all(from);
-    }(out));
-    const std::string text = testing::long_text(200'000);
+    auto reader = spawn(
+        [](AsyncFd& from) -> Task<std::string> { co_return co_await tests::read_all(from); }(out));
+    const std::string text = tests::long_text(200'000);
     for (std::size_t at = 0; at < text.size();) {
       at += co_await in.write({text.data() + at, text.size() - at});
     }
@@ -102,7 +101,7 @@ TEST_P(AsyncFds, a_serial_line_is_read_and_written) {
     }(line));
     for (const char* part : {"a\nb", "\rcd"}) {
       EXPECT_EQ(co_await device.write({part, 3}), 3U);
-      co_await testing::yield_times(3);
+      co_await tests::yield_times(3);
     }
     EXPECT_EQ(co_await std::move(reader), "a\nb\rcd");
   });
@@ -121,7 +120,7 @@ TEST_P(AsyncFds, a_folder_that_is_watched_says_what_was_made_in_it) {
       EXPECT_GT(size, sizeof(inotify_event));
       co_return buffer.data() + sizeof(inotify_event);
     }(changes));
-    co_await testing::yield_times(3);
+    co_await tests::yield_times(3);
     std::ofstream(folder / "new").close();
     EXPECT_EQ(co_await std::move(reader), "new");
   });
@@ -140,7 +139,7 @@ TEST_P(AsyncFds, the_end_of_a_process_is_waited_for) {
     ::close(until.ends[0]);
     auto process = AsyncFd::own(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     auto waiter = spawn([](AsyncFd& ended) -> Task<> { co_await ended.readable(); }(process));
-    co_await testing::yield_times(3);
+    co_await tests::yield_times(3);
     EXPECT_FALSE(waiter.is_finished());
     ::close(until.ends[1]);
     co_await std::move(waiter);
@@ -152,14 +151,14 @@ TEST_P(AsyncFds, the_end_of_a_process_is_waited_for) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(AsyncFds);
 
-class AsyncFdOfTwoWorkers : public testing::OnTwoWorkers {};
+class AsyncFdOfTwoWorkers : public tests::OnTwoWorkers {};
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
 
 TEST(AsyncFdDeathTest, refuses_the_number_of_a_borrowed_descriptor_that_was_closed_too_early) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto reuse_a_number = [] {
-    testing::build(testing::kCurrentThread).block_on([]() -> Task<> {
+    tests::build(tests::kCurrentThread).block_on([]() -> Task<> {
       const int number = ::eventfd(0, EFD_NONBLOCK);
       const auto first = AsyncFd::borrow(number);
       ::close(number);
@@ -209,9 +208,8 @@ TEST_F(AsyncFdOfTwoWorkers, what_is_watched_already_is_refused_and_still_watched
   run([]() -> Task<> {
     const Pipe pipe;
     auto out = AsyncFd::own(pipe.ends[0]);
-    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
-      co_return co_await testing::read_all(from);
-    }(out));
+    auto reader = spawn(
+        [](AsyncFd& from) -> Task<std::string> { co_return co_await tests::read_all(from); }(out));
     co_await time::sleep(std::chrono::milliseconds(2));
     for (const int descriptor : {pipe.ends[0], -1}) {
       EXPECT_THROW(static_cast<void>(AsyncFd::borrow(descriptor)), std::system_error);
@@ -231,7 +229,7 @@ TEST_F(AsyncFdOfTwoWorkers, G2_the_next_of_a_number_begins_anew) {
       auto out = AsyncFd::own(pipe.ends[0]);
       numbers.insert(out.descriptor());
       auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
-        co_return co_await testing::read_all(from);
+        co_return co_await tests::read_all(from);
       }(out));
       co_await time::sleep(std::chrono::milliseconds(2));
       EXPECT_FALSE(reader.is_finished());  // though the reader before has read the end
@@ -252,7 +250,7 @@ TEST_F(AsyncFdOfTwoWorkers, a_fifo_may_be_opened_again_after_its_end) {
       const int in = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       // Nothing can be read, and nobody has hung up: it waits.
       auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
-        co_return co_await testing::read_all(from);
+        co_return co_await tests::read_all(from);
       }(out));
       co_await time::sleep(std::chrono::milliseconds(2));
       EXPECT_FALSE(reader.is_finished());

@@ -21,10 +21,10 @@ namespace taskbench::rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::failure_of;
-using testing::read_all;
+using tests::failure_of;
+using tests::read_all;
 
-class Listeners : public testing::OnTwoWorkers {};
+class Listeners : public tests::OnTwoWorkers {};
 
 /// A path that does not exist.
 std::string fresh_path() {
@@ -129,7 +129,7 @@ TEST_F(Listeners, a_moments_lack_of_descriptors_disturbs_nobody) {
   run([]() -> Task<> {
     auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
     auto client = co_await net::TcpStream::connect(listener.local_address());
-    testing::DescriptorLimit none(0);
+    tests::DescriptorLimit none(0);
     auto accepting = spawn([](net::TcpListener& from) -> Task<bool> {
       auto stream = co_await from.accept();
       co_return stream.descriptor() >= 0;
@@ -147,7 +147,7 @@ TEST_F(Listeners, a_lasting_lack_of_descriptors_is_reported_after_a_second) {
     auto client = co_await net::TcpStream::connect(listener.local_address());
     const auto begun = std::chrono::steady_clock::now();
     {
-      const testing::DescriptorLimit none(0);
+      const tests::DescriptorLimit none(0);
       const auto failure = co_await failure_of(listener.accept());
       EXPECT_EQ(failure.code, std::errc::too_many_files_open);
       EXPECT_EQ(failure.text.find("accept at " + listener.local_address().text() + ": "), 0U)

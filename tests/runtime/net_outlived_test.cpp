@@ -20,7 +20,7 @@ namespace taskbench::rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::read_bytes;
+using tests::read_bytes;
 
 /// Whether `task` fails because the runtime has ended.
 template <class T>
@@ -34,7 +34,7 @@ Task<bool> is_told(Task<T> task) {
 }
 
 /// Tests in runtime_ use what was made in other_.
-class Outlived : public testing::OnOneRuntime {
+class Outlived : public tests::OnOneRuntime {
  protected:
   /// What `make` returns when it is called in other_.
   template <class Make>
@@ -55,7 +55,7 @@ TEST_P(Outlived, what_need_not_wait_is_done_and_what_would_fails) {
     co_await ends.first.write_all("d");
     EXPECT_EQ(co_await read_bytes(ends.second, 1), "d");
     { const net::UnixStream gone = std::move(ends.first); }
-    EXPECT_EQ(co_await testing::read_all(ends.second), "");
+    EXPECT_EQ(co_await tests::read_all(ends.second), "");
   });
 }
 
@@ -87,9 +87,9 @@ TEST_P(Outlived, a_wait_fails_though_the_runtime_could_not_end_in_time) {
   run([&]() -> Task<> {
     auto blocking = other_->spawn_blocking([&] {
       begun.store(true);
-      return testing::block_worker_until(may_end);
+      return tests::block_worker_until(may_end);
     });
-    co_await testing::until([&] { return begun.load(); });
+    co_await tests::until([&] { return begun.load(); });
     auto told = spawn(is_told(read_bytes(ends.first, 1)));
     co_await time::sleep(2ms);
     EXPECT_FALSE(other_->shutdown_timeout(1ms));
@@ -106,7 +106,7 @@ TEST_P(Outlived, no_descriptor_is_left) {
     auto opened = net::UnixStream::pair();
     co_return;
   });
-  const auto before = testing::open_descriptors();
+  const auto before = tests::open_descriptors();
   for (int i = 0; i < 3; ++i) {
     Runtime third = build_runtime();
     auto ends = third.block_on([]() -> Task<std::pair<net::UnixStream, net::UnixStream>> {
@@ -117,7 +117,7 @@ TEST_P(Outlived, no_descriptor_is_left) {
     EXPECT_TRUE(told);
   }
   // Fewer where a thread that a test before has left behind closes its two only now.
-  EXPECT_LE(testing::open_descriptors(), before);
+  EXPECT_LE(tests::open_descriptors(), before);
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Outlived);

@@ -21,9 +21,9 @@ namespace taskbench::rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::connected;
-using testing::failure_of;
-using testing::read_bytes;
+using tests::connected;
+using tests::failure_of;
+using tests::read_bytes;
 
 /// Lets `socket` receive nothing from here on: a packet filter that lets nothing pass, for which
 /// nobody needs privileges.
@@ -34,7 +34,7 @@ void silence(net::Socket& socket) {
 
 void end_silence(net::Socket& socket) { socket.set_option(SOL_SOCKET, SO_DETACH_FILTER, 0); }
 
-class SilentPeers : public testing::OnTwoWorkers {};
+class SilentPeers : public tests::OnTwoWorkers {};
 
 TEST_F(SilentPeers, reading_is_given_up_after_a_time_out_and_goes_on_when_they_are_back) {
   run([]() -> Task<> {
@@ -52,11 +52,11 @@ TEST_F(SilentPeers, connecting_is_given_up_after_a_time_out_and_leaves_no_descri
   run([]() -> Task<> {
     auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
     silence(listener);
-    const auto before = testing::open_descriptors();
+    const auto before = tests::open_descriptors();
     const auto nothing =
         co_await time::timeout(20ms, net::TcpStream::connect(listener.local_address()));
     EXPECT_FALSE(nothing.has_value());
-    EXPECT_EQ(testing::open_descriptors(), before);
+    EXPECT_EQ(tests::open_descriptors(), before);
   });
 }
 

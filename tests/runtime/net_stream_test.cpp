@@ -26,13 +26,13 @@ namespace taskbench::rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::connected;
-using testing::failure_of;
-using testing::long_text;
-using testing::read_all;
-using testing::read_bytes;
+using tests::connected;
+using tests::failure_of;
+using tests::long_text;
+using tests::read_all;
+using tests::read_bytes;
 
-class Streams : public testing::OnOneRuntime {};
+class Streams : public tests::OnOneRuntime {};
 
 Task<> echo(net::TcpStream stream) {
   std::array<char, 512> buffer;
@@ -93,7 +93,7 @@ TEST_P(Streams, a_read_that_is_aborted_loses_nothing_and_another_task_goes_on) {
     };
     for (const char* text : {"a", "b", "c"}) {
       auto aborted = spawn(read(ends.server));
-      co_await testing::yield_times(3);
+      co_await tests::yield_times(3);
       aborted.abort();
       std::optional<std::string> got;
       try {
@@ -108,7 +108,7 @@ TEST_P(Streams, a_read_that_is_aborted_loses_nothing_and_another_task_goes_on) {
 }
 
 TEST_P(Streams, a_runtime_that_ends_with_operations_under_way_leaves_no_descriptor) {
-  const auto before = testing::open_descriptors();
+  const auto before = tests::open_descriptors();
   {
     Runtime runtime = build_runtime();
     runtime.block_on([]() -> Task<> {
@@ -125,10 +125,10 @@ TEST_P(Streams, a_runtime_that_ends_with_operations_under_way_leaves_no_descript
       }
       spawn([](net::TcpListener idle) -> Task<> { co_await idle.accept(); }(std::move(listener)))
           .detach();
-      co_await testing::yield_times(10);
+      co_await tests::yield_times(10);
     }());
   }
-  EXPECT_EQ(testing::open_descriptors(), before);
+  EXPECT_EQ(tests::open_descriptors(), before);
 }
 
 TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
@@ -151,7 +151,7 @@ TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
 TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 
 /// Tests of what does not depend on who runs the tasks.
-class StreamOfTwoWorkers : public testing::OnTwoWorkers {};
+class StreamOfTwoWorkers : public tests::OnTwoWorkers {};
 
 #if !defined(TASKBENCH_ASAN)
 TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_again_later) {
@@ -159,7 +159,7 @@ TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_
     auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
     const auto address = listener.local_address();
     {
-      const testing::DescriptorLimit none(0);
+      const tests::DescriptorLimit none(0);
       const auto failure = co_await failure_of(net::TcpStream::connect(address));
       EXPECT_EQ(failure.code, std::errc::too_many_files_open);
       EXPECT_EQ(failure.text, "make a socket for " + address.text() + ": Too many open files");
@@ -172,23 +172,23 @@ TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_
 }
 
 TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later) {
-  Runtime others = testing::build(testing::kOneWorker);
-  auto listener = testing::run_as_task(others, []() -> Task<net::TcpListener> {
+  Runtime others = tests::build(tests::kOneWorker);
+  auto listener = tests::run_as_task(others, []() -> Task<net::TcpListener> {
     co_return net::TcpListener::bind(net::SocketAddress::loopback());
   });
   const auto address = listener.local_address();
-  Runtime runtime = testing::build(testing::kTwoWorkers);
-  const auto before = testing::open_descriptors();
+  Runtime runtime = tests::build(tests::kTwoWorkers);
+  const auto before = tests::open_descriptors();
   const int next = ::dup(listener.descriptor());
   ::close(next);
   // One descriptor for the socket, and none or one of the two that watch it.
   for (const int left : {1, 2}) {
-    const testing::DescriptorLimit few(next + left);
+    const tests::DescriptorLimit few(next + left);
     const auto failure = runtime.block_on(failure_of(net::TcpStream::connect(address)));
     EXPECT_EQ(failure.code, std::errc::too_many_files_open) << failure.text;
     EXPECT_EQ(failure.text.rfind("watch descriptors: ", 0), 0U) << failure.text;
   }
-  EXPECT_EQ(testing::open_descriptors(), before);
+  EXPECT_EQ(tests::open_descriptors(), before);
   runtime.block_on([](net::SocketAddress server) -> Task<> {
     auto client = co_await net::TcpStream::connect(server);
     EXPECT_EQ(client.peer_address(), server);
@@ -220,10 +220,10 @@ TEST_F(StreamOfTwoWorkers, one_that_is_half_open_still_writes) {
 TEST_F(StreamOfTwoWorkers, a_reset_is_an_error_that_names_the_peer) {
   run([]() -> Task<> {
     auto ends = co_await connected();
-    auto read = spawn([](net::TcpStream& stream) -> Task<testing::Failure> {
+    auto read = spawn([](net::TcpStream& stream) -> Task<tests::Failure> {
       co_return co_await failure_of(read_all(stream));
     }(ends.server));
-    co_await testing::yield_times(3);
+    co_await tests::yield_times(3);
     const std::string peer = ends.server.peer_address().text();
     {
       const net::TcpStream reset = std::move(ends.client);
@@ -316,7 +316,7 @@ TEST_F(StreamOfTwoWorkers, read_exact_waits_for_all_and_says_when_the_peer_had_l
     }(ends.server));
     for (const char* part : {"ab", "cd", "ef"}) {
       co_await ends.client.write_all(part);
-      co_await testing::yield_times(3);
+      co_await tests::yield_times(3);
     }
     EXPECT_EQ(co_await std::move(read), "abcdef");
 

@@ -14,7 +14,7 @@
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 /// Base of tests of what does not depend on who runs the tasks.
 class OnTwoWorkers : public ::testing::Test {
@@ -106,4 +106,4 @@ class DescriptorLimit {
 };
 #endif
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

@@ -13,9 +13,9 @@ namespace {
 
 using net::SocketAddress;
 using net::UdpSocket;
-using testing::failure_of;
+using tests::failure_of;
 
-class Udp : public testing::OnOneRuntime {};
+class Udp : public tests::OnOneRuntime {};
 
 TEST_P(Udp, datagrams_keep_their_borders_and_say_where_they_are_from) {
   run([]() -> Task<> {
@@ -37,7 +37,7 @@ TEST_P(Udp, datagrams_keep_their_borders_and_say_where_they_are_from) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Udp);
 
-class UdpOfTwoWorkers : public testing::OnTwoWorkers {};
+class UdpOfTwoWorkers : public tests::OnTwoWorkers {};
 
 TEST_F(UdpOfTwoWorkers, what_is_peeked_at_is_received_again) {
   run([]() -> Task<> {
@@ -72,7 +72,7 @@ TEST_F(UdpOfTwoWorkers, a_peer_that_is_gone_refuses_and_the_socket_goes_on) {
       const net::Datagram datagram = co_await from.receive(buffer);
       co_return datagram.size;
     }(socket));
-    co_await testing::yield_times(3);
+    co_await tests::yield_times(3);
     co_await back.send_to("abc", socket.local_address());
     EXPECT_EQ(co_await std::move(receiving), 3U);
   });

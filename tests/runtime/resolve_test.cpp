@@ -12,7 +12,7 @@
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 namespace {
 
 using net::SocketAddress;
@@ -62,4 +62,4 @@ TEST_P(Resolve, one_that_is_given_up_leaves_nothing) {
 TASKBENCH_ON_EVERY_SCHEDULER(Resolve);
 
 }  // namespace
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

@@ -15,7 +15,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 TEST(RuntimeBuilder, refuses_settings_that_make_no_sense) {
   EXPECT_THROW(static_cast<void>(Runtime::Builder{}.global_queue_interval(0).build()),

@@ -10,7 +10,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 using Log = std::vector<int>;
 

@@ -22,14 +22,14 @@ namespace {
 
 using sync::Notify;
 using sync::Semaphore;
-using testing::Census;
-using testing::Counted;
-using testing::HandPolled;
-using testing::NothingLeaks;
-using testing::number;
-using testing::Resident;
-using testing::Waiting;
-using testing::yield_times;
+using tests::Census;
+using tests::Counted;
+using tests::HandPolled;
+using tests::NothingLeaks;
+using tests::number;
+using tests::Resident;
+using tests::Waiting;
+using tests::yield_times;
 
 Task<std::string> name_after(Notify& gate, Resident, const char* name) {
   co_await gate.notified();
@@ -69,7 +69,7 @@ TEST(Select, of_two_that_are_ready_the_first_wins_and_the_second_does_not_begin)
 
 TEST(Select, of_nothing_returned_a_monostate_is_left) {
   HandPolled task([]() -> Task<bool> {
-    const auto result = co_await select(testing::forever(), testing::nothing(), number(3));
+    const auto result = co_await select(tests::forever(), tests::nothing(), number(3));
     static_assert(std::is_same_v<decltype(result), const std::variant<bool, std::monostate, int>>);
     co_return result.index() == 1;
   }());
@@ -80,7 +80,7 @@ TEST(Select, an_exception_counts_as_an_end) {
   Census census;
   HandPolled task([](Census& residents) -> Task<std::string> {
     try {
-      co_await select(testing::wait_forever(Resident(residents)), []() -> Task<int> {
+      co_await select(tests::wait_forever(Resident(residents)), []() -> Task<int> {
         throw std::runtime_error("it failed");
         co_return 1;
       }());
@@ -96,7 +96,7 @@ TEST(Select, a_branch_that_yields_goes_on_until_another_ends) {
   Notify gate;
   Census census;
   HandPolled task([](Notify& place, Census& residents) -> Task<int> {
-    const auto result = co_await select(testing::yield_forever(Resident(residents)),
+    const auto result = co_await select(tests::yield_forever(Resident(residents)),
                                         name_after(place, Resident(residents), "end"));
     co_return static_cast<int>(result.index());
   }(gate, census));
@@ -112,7 +112,7 @@ TEST(Select, a_branch_that_yields_goes_on_until_another_ends) {
 TEST(Select, a_task_that_yielded_in_a_branch_suspends_as_usual_afterwards) {
   Notify gate;
   HandPolled task([](Notify& place) -> Task<int> {
-    co_await select(yield_times(1), testing::forever());
+    co_await select(yield_times(1), tests::forever());
     co_await place.notified();
     co_return 1;
   }(gate));
@@ -197,8 +197,8 @@ TEST(Select, of_a_vector_gives_the_index_too) {
   Census census;
   HandPolled task([](Census& residents) -> Task<int> {
     std::vector<Task<>> none_ends;
-    none_ends.push_back(testing::wait_forever(Resident(residents)));
-    none_ends.push_back(testing::nothing());
+    none_ends.push_back(tests::wait_forever(Resident(residents)));
+    none_ends.push_back(tests::nothing());
     const auto [first, nothing] = co_await select(std::move(none_ends));
     EXPECT_EQ(nothing, std::monostate());
     std::vector<Task<int>> tasks;
@@ -214,7 +214,7 @@ TEST(SelectDeathTest, of_no_tasks_ends_the_program) {
   EXPECT_DEATH((void)select(std::vector<Task<int>>()), "select\\(\\) needs at least one task");
 }
 
-class SelectEverywhere : public testing::OnEverySync {};
+class SelectEverywhere : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(SelectEverywhere);
 
 TEST_P(SelectEverywhere, a_loop_over_messages_loses_none_to_other_branches) {
@@ -251,7 +251,7 @@ TEST_P(SelectEverywhere, storm_of_permits_that_lose) {
   this->run([&]() -> Task<> {
     Semaphore semaphore(3);
     Notify gate;
-    std::mt19937 random(testing::test_seed());
+    std::mt19937 random(tests::test_seed());
     const auto body = [&](int number) -> Task<> {
       for (int i = 0; i < 20; ++i) {
         if (number % 2 == 0) gate.notify_one();
@@ -259,7 +259,7 @@ TEST_P(SelectEverywhere, storm_of_permits_that_lose) {
         co_await yield_now();
       }
     };
-    co_await testing::abort_some_of(20, random, body);
+    co_await tests::abort_some_of(20, random, body);
     EXPECT_EQ(semaphore.available_permits(), 3U);
   });
 }

@@ -12,7 +12,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 Task<std::thread::id> here() { co_return std::this_thread::get_id(); }
 

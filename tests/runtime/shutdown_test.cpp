@@ -9,7 +9,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 /// Whatever becomes of the runtime, nothing that its tasks held is left after it.
 class Shutdown : public OnEveryScheduler {

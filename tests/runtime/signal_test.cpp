@@ -13,7 +13,7 @@
 #include "tests/runtime/net_support.hpp"
 #include "tests/runtime/tasks.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 namespace {
 
 using signal::Signal;
@@ -91,7 +91,7 @@ TEST(Signal, refuses_what_cannot_be_waited_for) {
 #if !defined(TASKBENCH_ASAN)
 TEST(Signal, needs_a_descriptor) {
   build(kOneWorker).block_on([]() -> Task<> {
-    const testing::DescriptorLimit none(0);
+    const tests::DescriptorLimit none(0);
     try {
       const Signal signal(SIGTERM);
       ADD_FAILURE() << "a signal needs a descriptor";
@@ -104,4 +104,4 @@ TEST(Signal, needs_a_descriptor) {
 #endif
 
 }  // namespace
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

@@ -14,7 +14,7 @@
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 namespace {
 
 class SpawnBlocking : public OnOneRuntime {};
@@ -272,4 +272,4 @@ TEST(BlockingPool, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

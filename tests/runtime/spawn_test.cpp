@@ -12,7 +12,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 namespace oneshot = sync::oneshot;
 
 class Spawning : public OnOneRuntime {};

@@ -11,8 +11,8 @@
 namespace taskbench::rt {
 namespace {
 
-using testing::HandPolled;
-using testing::Waiting;
+using tests::HandPolled;
+using tests::Waiting;
 
 Task<> waits(CancellationToken token) { co_await token.cancelled(); }
 
@@ -40,7 +40,7 @@ TEST(CancellationToken, copies_are_the_same_token) {
 
 TEST(CancellationToken, wakes_all_who_wait) {
   const CancellationToken token;
-  auto tasks = testing::many_waiting([&] { return waits(token); });
+  auto tasks = tests::many_waiting([&] { return waits(token); });
   token.cancel();
   for (auto& task : tasks) EXPECT_TRUE(task->resumes());
 }
@@ -56,7 +56,7 @@ TEST(CancellationToken, a_spurious_poll_goes_on_waiting) {
 
 TEST(CancellationToken, a_poll_before_its_wake_finds_it_cancelled) {
   const CancellationToken token;
-  auto tasks = testing::many_waiting([&] { return waits(token); });
+  auto tasks = tests::many_waiting([&] { return waits(token); });
   // The task that is woken first polls the last, which the same cancel() has yet to wake.
   tasks.front()->on_wake([&] { EXPECT_TRUE(tasks.back()->poll()); });
   token.cancel();
@@ -74,7 +74,7 @@ TEST(CancellationToken, a_wait_that_is_given_up_leaves_nothing_behind) {
   EXPECT_TRUE(stays.resumes());
   Waiting select_loser([](CancellationToken stop) -> Task<> {
     co_await select(stop.cancelled(), yield_now());
-    co_await testing::forever();
+    co_await tests::forever();
   }(CancellationToken()));
 }
 
@@ -150,7 +150,7 @@ TEST(CancellationToken, who_is_woken_may_destroy_the_last_token) {
   EXPECT_TRUE(task.poll());
 }
 
-class CancellationEverywhere : public testing::OnEverySync {};
+class CancellationEverywhere : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(CancellationEverywhere);
 
 TEST_P(CancellationEverywhere, a_thread_outside_ends_tasks_that_make_children) {
@@ -162,12 +162,12 @@ TEST_P(CancellationEverywhere, a_thread_outside_ends_tasks_that_make_children) {
       const CancellationToken detached = request.child();
       auto part = spawn(waits(detached));
       if (count.fetch_add(1) % 3 == 0) request.cancel();
-      co_await select(token.cancelled(), part, testing::yield_times(3));
+      co_await select(token.cancelled(), part, tests::yield_times(3));
       part.abort();
     }
   };
   std::thread outside([&] {
-    EXPECT_TRUE(testing::eventually([&] { return rounds.load() >= 100; }));
+    EXPECT_TRUE(tests::eventually([&] { return rounds.load() >= 100; }));
     stop.cancel();
   });
   this->run([&]() -> Task<> {

@@ -16,19 +16,19 @@ namespace {
 
 using sync::JoinResult;
 using sync::JoinSet;
-using testing::Counted;
-using testing::HandPolled;
-using testing::nothing;
-using testing::NothingLeaks;
-using testing::number;
-using testing::Waiting;
+using tests::Counted;
+using tests::HandPolled;
+using tests::nothing;
+using tests::NothingLeaks;
+using tests::number;
+using tests::Waiting;
 
 Task<int> number_later(int value) {
   for (int i = 0; i < value; ++i) co_await yield_now();
   co_return value;
 }
 Task<int> wait_forever(Counted) {
-  co_await testing::forever();
+  co_await tests::forever();
   co_return 0;
 }
 Task<int> fail() {
@@ -94,7 +94,7 @@ TEST(JoinSet, a_wait_that_is_given_up_loses_no_member) {
   Waiting first(set.join_next());
   first.drop();
   Waiting second(set.join_next());
-  runtime.block_on(testing::let_others_wait());
+  runtime.block_on(tests::let_others_wait());
   EXPECT_FALSE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
   second.drop();  // after it was woken
@@ -107,7 +107,7 @@ TEST(JoinSet, members_are_joined_in_the_order_in_which_they_finish) {
   Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
   JoinSet<int> set;
   for (const int value : {3, 0, 2, 1}) set.spawn_on(runtime, number_later(value));
-  runtime.block_on(testing::let_others_wait());
+  runtime.block_on(tests::let_others_wait());
   for (int expected = 0; expected < 4; ++expected) {
     std::optional<JoinResult<int>> result = set.try_join_next();
     ASSERT_TRUE(result);
@@ -169,7 +169,7 @@ TEST(JoinSet, a_member_may_end_before_the_set_listens_and_after_it_has_gone) {
   EXPECT_TRUE(by_hand.task->poll());
 }
 
-class JoinSetOn : public testing::OnEverySync {};
+class JoinSetOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(JoinSetOn);
 
 TEST_P(JoinSetOn, every_member_is_joined_once_and_the_set_can_be_used_again) {
@@ -257,7 +257,7 @@ TEST_P(JoinSetOn, abort_all_ends_every_member_and_all_are_still_joined) {
     JoinSet<int> set;
     for (int i = 0; i < 5; ++i) set.spawn(wait_forever(Counted()));
     for (int i = 0; i < 5; ++i) set.spawn(number(i));
-    co_await testing::let_others_wait();
+    co_await tests::let_others_wait();
     set.abort_all();
     EXPECT_EQ(set.size(), 10U);
     int joined = 0;
@@ -274,7 +274,7 @@ TEST_P(JoinSetOn, abort_all_ends_every_member_and_all_are_still_joined) {
 using Signal = sync::oneshot::Receiver<sync::oneshot::Unit>;
 
 Task<> hold_sender(sync::oneshot::Sender<sync::oneshot::Unit> held) {
-  co_await testing::forever();
+  co_await tests::forever();
   held.send({});
 }
 
@@ -303,7 +303,7 @@ TEST_P(JoinSetOn, dropping_the_set_aborts_its_members) {
       {
         JoinSet<> set;
         ended = spawn_holders(set, 16);
-        if (they_wait) co_await testing::let_others_wait();
+        if (they_wait) co_await tests::let_others_wait();
       }
       co_await all_ended(ended);
     }
@@ -423,7 +423,7 @@ TEST_P(JoinSetOn, aborting_the_task_that_waits_on_a_set_aborts_the_members) {
   run([&]() -> Task<> {
     JoinHandle<void> holder = spawn(hold_a_set(holds));
     while (!holds.load()) co_await yield_now();
-    co_await testing::let_others_wait();
+    co_await tests::let_others_wait();
     holder.abort();
     try {
       co_await holder;
@@ -437,7 +437,7 @@ TEST_P(JoinSetOn, the_end_of_the_runtime_ends_sets_that_are_waited_on) {
   std::atomic<bool> holds{false};
   Runtime runtime = build_runtime();
   runtime.spawn(hold_a_set(holds)).detach();
-  runtime.block_on(testing::let_others_wait());
+  runtime.block_on(tests::let_others_wait());
 }
 
 Task<int> some_member(int kind) {
@@ -448,8 +448,8 @@ Task<int> some_member(int kind) {
 
 TEST_P(JoinSetOn, storms_of_spawn_abort_and_join_lose_no_member) {
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
       JoinSet<int> set;
       std::size_t joined = 0;
       for (int i = 0; i < 32; ++i) {

@@ -14,10 +14,10 @@ namespace {
 
 namespace mpmc = sync::mpmc;
 using sync::TrySend;
-using testing::Counted;
-using testing::HandPolled;
-using testing::NothingLeaks;
-using testing::Waiting;
+using tests::Counted;
+using tests::HandPolled;
+using tests::NothingLeaks;
+using tests::Waiting;
 
 template <class T>
 Task<bool> send(mpmc::Sender<T> sender, T value) {
@@ -194,7 +194,7 @@ TEST(Mpmc, close_lets_what_is_there_be_received_and_fails_sends) {
 
 TEST(Mpmc, the_last_sender_to_go_wakes_all_receivers_with_nothing) {
   auto ends = mpmc::channel<int>(1);
-  const auto tasks = testing::many_waiting([&] { return receive(ends.second); });
+  const auto tasks = tests::many_waiting([&] { return receive(ends.second); });
   {
     const mpmc::Sender<int> last = ends.first;
     { const auto dropped = std::move(ends.first); }
@@ -211,7 +211,7 @@ TEST(Mpmc, close_wakes_all_senders) {
   const NothingLeaks check;
   auto ends = mpmc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 0), TrySend::sent);
-  const auto tasks = testing::many_waiting([&] { return send(ends.first, Counted(1)); });
+  const auto tasks = tests::many_waiting([&] { return send(ends.first, Counted(1)); });
   ends.second.close();
   for (const auto& task : tasks) {
     EXPECT_TRUE(task->resumes());
@@ -306,7 +306,7 @@ TEST(MpmcDeathTest, a_channel_without_room_is_a_programming_error) {
   EXPECT_DEATH(static_cast<void>(mpmc::channel<int>(0)), "at least one");
 }
 
-class MpmcOn : public testing::OnEverySync {};
+class MpmcOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpmcOn);
 
 /// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the

@@ -13,10 +13,10 @@ namespace {
 
 namespace mpsc = sync::mpsc;
 using mpsc::TrySend;
-using testing::Counted;
-using testing::HandPolled;
-using testing::NothingLeaks;
-using testing::Waiting;
+using tests::Counted;
+using tests::HandPolled;
+using tests::NothingLeaks;
+using tests::Waiting;
 
 template <class T>
 Task<bool> send(mpsc::Sender<T> sender, T value) {
@@ -340,7 +340,7 @@ TEST(Mpsc, close_wakes_more_senders_than_fit_one_batch) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 0), TrySend::sent);
-  const auto tasks = testing::many_waiting([&] { return send(ends.first, Counted(1)); });
+  const auto tasks = tests::many_waiting([&] { return send(ends.first, Counted(1)); });
   ends.second.close();
   for (const auto& task : tasks) {
     EXPECT_TRUE(task->is_woken());
@@ -397,7 +397,7 @@ TEST(MpscDeathTest, two_receives_in_one_task_are_a_programming_error) {
       "one receive at a time");
 }
 
-class MpscOn : public testing::OnEverySync {};
+class MpscOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpscOn);
 
 /// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the
@@ -487,7 +487,7 @@ TEST_P(MpscOn, the_end_of_a_runtime_drops_the_senders_that_its_tasks_held) {
     for (int who = 0; who < 3; ++who) {
       runtime.spawn(send_numbered(ends.first, who, 10)).detach();
     }
-    runtime.block_on(testing::let_others_wait());
+    runtime.block_on(tests::let_others_wait());
   }
   { const auto dropped = std::move(ends.first); }
   int received = 0;
@@ -515,8 +515,8 @@ Task<int> receive_some(mpsc::Receiver<Letter>& receiver, std::atomic<int>& recei
 
 TEST_P(MpscOn, M3_M6_no_message_and_no_room_is_lost_when_both_sides_are_aborted) {
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
       auto ends = mpsc::channel<Letter>(1 + random() % 3);
       std::atomic<int> sent{0};
       std::atomic<int> received{0};
@@ -547,8 +547,8 @@ TEST_P(MpscOn, M3_M6_no_message_and_no_room_is_lost_when_both_sides_are_aborted)
 
 TEST_P(MpscOn, a_receiver_dropped_under_load_ends_all_senders) {
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
       auto ends = mpsc::channel<Letter>(2);
       std::atomic<int> sent{0};
       sync::JoinSet<> senders;

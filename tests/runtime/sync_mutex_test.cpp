@@ -11,8 +11,8 @@ namespace taskbench::rt {
 namespace {
 
 using sync::Mutex;
-using testing::HandPolled;
-using testing::Waiting;
+using tests::HandPolled;
+using tests::Waiting;
 
 Task<Mutex::Guard> lock(Mutex& mutex) { co_return co_await mutex.lock(); }
 
@@ -123,7 +123,7 @@ TEST(Mutex, an_exception_that_leaves_the_section_unlocks) {
   EXPECT_TRUE(mutex.try_lock());
 }
 
-class MutexOn : public testing::OnEverySync {};
+class MutexOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MutexOn);
 
 /// What the mutex guards; plain on purpose, so that a race on it is one.
@@ -169,7 +169,7 @@ TEST_P(MutexOn, excludes_tasks_of_other_runtimes) {
 Task<> hold(Mutex& mutex, bool& held) {
   const auto guard = co_await mutex.lock();
   held = true;
-  co_await testing::forever();
+  co_await tests::forever();
 }
 
 TEST_P(MutexOn, aborting_the_holder_unlocks) {
@@ -177,7 +177,7 @@ TEST_P(MutexOn, aborting_the_holder_unlocks) {
   bool held = false;
   run([&]() -> Task<> {
     JoinHandle<void> holder = spawn(hold(mutex, held));
-    co_await testing::let_others_wait();
+    co_await tests::let_others_wait();
     holder.abort();
     // Waits until the abort has taken effect.
     const auto guard = co_await mutex.lock();
@@ -209,9 +209,9 @@ Task<> enter_often(Guarded& guarded) {
 TEST_P(MutexOn, is_free_again_whenever_its_users_are_aborted) {
   Guarded guarded;
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
-      co_await testing::abort_some_of(16, random, [&](int) { return enter_often(guarded); });
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
+      co_await tests::abort_some_of(16, random, [&](int) { return enter_often(guarded); });
       EXPECT_TRUE(guarded.mutex.try_lock());
     }
   });
@@ -224,7 +224,7 @@ TEST_P(MutexOn, is_free_after_the_end_of_a_runtime_whose_tasks_held_it_and_waite
   {
     Runtime runtime = build_runtime();
     for (int i = 0; i < 5; ++i) runtime.spawn(hold(mutex, held)).detach();
-    runtime.block_on(testing::let_others_wait());
+    runtime.block_on(tests::let_others_wait());
   }
   EXPECT_TRUE(mutex.try_lock());
 }

@@ -10,8 +10,8 @@ namespace taskbench::rt {
 namespace {
 
 using sync::Notify;
-using testing::HandPolled;
-using testing::Waiting;
+using tests::HandPolled;
+using tests::Waiting;
 
 Task<> wait(Notify& notify) { co_await notify.notified(); }
 
@@ -168,7 +168,7 @@ TEST(Notify, a_spurious_poll_ends_no_wait_and_takes_no_second_place) {
 
 TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
   Notify notify;
-  const auto tasks = testing::many_waiting([&] { return wait(notify); });
+  const auto tasks = tests::many_waiting([&] { return wait(notify); });
   notify.notify_waiters();
   for (const auto& task : tasks) {
     EXPECT_TRUE(task->is_woken());
@@ -176,7 +176,7 @@ TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
   }
 }
 
-class NotifyOn : public testing::OnEverySync {};
+class NotifyOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(NotifyOn);
 
 /// A queue of numbers, of which Notify says only that it may have changed.
@@ -242,8 +242,8 @@ Task<> pass_on(Notify& notify, std::atomic<int>& through) {
 TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
   Notify notify;
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
       std::atomic<int> through{0};
       sync::JoinSet<> tasks;
       std::vector<AbortHandle> handles;
@@ -294,7 +294,7 @@ TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {
   {
     Runtime runtime = build_runtime();
     for (int i = 0; i < 3; ++i) runtime.spawn(wait(notify)).detach();
-    runtime.block_on(testing::let_others_wait());
+    runtime.block_on(tests::let_others_wait());
   }
   notify.notify_one();
   EXPECT_TRUE(HandPolled(wait(notify)).poll());

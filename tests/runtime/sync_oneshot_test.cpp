@@ -11,10 +11,10 @@ namespace taskbench::rt {
 namespace {
 
 namespace oneshot = sync::oneshot;
-using testing::Counted;
-using testing::HandPolled;
-using testing::NothingLeaks;
-using testing::Waiting;
+using tests::Counted;
+using tests::HandPolled;
+using tests::NothingLeaks;
+using tests::Waiting;
 
 template <class T>
 Task<std::optional<T>> receive(oneshot::Receiver<T> receiver) {
@@ -186,7 +186,7 @@ TEST(OneshotDeathTest, sending_twice_is_a_programming_error) {
       "sends once");
 }
 
-class OneshotOn : public testing::OnEverySync {};
+class OneshotOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(OneshotOn);
 
 Task<> answer(oneshot::Receiver<Counted> question, oneshot::Sender<Counted> reply) {
@@ -248,7 +248,7 @@ TEST_P(OneshotOn, a_receiver_outlives_the_runtime_of_its_sender) {
   {
     Runtime runtime = build_runtime();
     runtime.spawn(answer(std::move(question.second), std::move(reply.first))).detach();
-    runtime.block_on(testing::let_others_wait());
+    runtime.block_on(tests::let_others_wait());
   }
   EXPECT_FALSE(question.first.send(Counted(1)));
   EXPECT_FALSE(HandPolled(receive(std::move(reply.second))).finish());
@@ -256,8 +256,8 @@ TEST_P(OneshotOn, a_receiver_outlives_the_runtime_of_its_sender) {
 
 TEST_P(OneshotOn, send_and_drop_race_with_waiting_and_abort) {
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
       auto ends = oneshot::channel<Counted>();
       JoinHandle<std::optional<Counted>> receiver = spawn(receive(std::move(ends.second)));
       const auto choice = random() % 8;

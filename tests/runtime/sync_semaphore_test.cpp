@@ -9,8 +9,8 @@ namespace taskbench::rt {
 namespace {
 
 using sync::Semaphore;
-using testing::HandPolled;
-using testing::Waiting;
+using tests::HandPolled;
+using tests::Waiting;
 using Permits = std::optional<Semaphore::Permit>;
 
 Task<Permits> acquire(Semaphore& semaphore, std::size_t count = 1) {
@@ -265,7 +265,7 @@ TEST(Semaphore, a_grant_from_before_close_is_still_a_permit) {
 TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
   for (const bool by_close : {false, true}) {
     Semaphore semaphore(0);
-    const auto tasks = testing::many_waiting([&] { return acquire(semaphore); });
+    const auto tasks = tests::many_waiting([&] { return acquire(semaphore); });
     if (by_close) {
       semaphore.close();
     } else {
@@ -283,7 +283,7 @@ TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
   Semaphore semaphore(100);
   Waiting big(acquire(semaphore, 101));
-  const auto tasks = testing::many_waiting([&] { return acquire(semaphore); });
+  const auto tasks = tests::many_waiting([&] { return acquire(semaphore); });
   big.drop();
   for (const auto& task : tasks) EXPECT_TRUE(task->is_woken());
 }
@@ -316,7 +316,7 @@ TEST(SemaphoreDeathTest, merging_permits_of_two_semaphores_is_a_programming_erro
       "the same semaphore");
 }
 
-class SemaphoreOn : public testing::OnEverySync {};
+class SemaphoreOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(SemaphoreOn);
 
 struct Load {
@@ -369,9 +369,9 @@ TEST_P(SemaphoreOn, never_more_permits_are_out_than_there_are) {
 TEST_P(SemaphoreOn, S3_no_permit_is_lost_when_users_are_aborted_at_any_moment) {
   Load load(3);
   run([&]() -> Task<> {
-    std::mt19937 random(testing::test_seed());
-    for (const testing::StressTime time; time.left();) {
-      co_await testing::abort_some_of(
+    std::mt19937 random(tests::test_seed());
+    for (const tests::StressTime time; time.left();) {
+      co_await tests::abort_some_of(
           16, random, [&](int i) { return use_permits(load, static_cast<std::size_t>(i % 4), 3); });
       EXPECT_EQ(load.semaphore.available_permits(), 3U);
     }
@@ -389,7 +389,7 @@ TEST_P(SemaphoreOn, the_end_of_the_runtime_ends_waits_and_gives_places_up) {
   {
     Runtime runtime = build_runtime();
     for (int i = 0; i < 10; ++i) runtime.spawn(wait_forever_behind(semaphore)).detach();
-    runtime.block_on(testing::let_others_wait());
+    runtime.block_on(tests::let_others_wait());
   }
   EXPECT_EQ(semaphore.available_permits(), 1U);
   EXPECT_TRUE(semaphore.try_acquire());

@@ -19,17 +19,16 @@
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/hand_polled.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 inline constexpr Kind kEightWorkers{"work_stealing", 8, "work_stealing_8"};
 
 #define TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Suite)                                                 \
   INSTANTIATE_TEST_SUITE_P(                                                                      \
       Schedulers, Suite,                                                                         \
-      ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
-                        ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
-                        ::taskbench::rt::testing::kTwoWorkers,                                   \
-                        ::taskbench::rt::testing::kEightWorkers, TASKBENCH_OTHER_POOLS),         \
+      ::testing::Values(::taskbench::rt::tests::kCurrentThread, ::taskbench::rt::tests::kInTurn, \
+                        ::taskbench::rt::tests::kOneWorker, ::taskbench::rt::tests::kTwoWorkers, \
+                        ::taskbench::rt::tests::kEightWorkers, TASKBENCH_OTHER_POOLS),           \
       [](const auto& instance) { return std::string(instance.param.name); })
 
 /// A message that counts its instances, moved-from ones included. Move-only.
@@ -134,4 +133,4 @@ class StressTime {
   std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + 200ms;
 };
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

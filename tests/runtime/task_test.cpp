@@ -14,7 +14,7 @@
 
 namespace taskbench::rt {
 
-Task<int> testing::depth_here(int levels) {
+Task<int> tests::depth_here(int levels) {
   if (levels == 0) co_return 0;
   const int below = co_await depth_elsewhere(levels - 1);
   co_return 1 + below;
@@ -22,7 +22,7 @@ Task<int> testing::depth_here(int levels) {
 
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 static_assert(!std::is_copy_constructible_v<Task<int>>);
 static_assert(!std::is_copy_assignable_v<Task<int>>);

@@ -10,7 +10,7 @@
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 inline Task<> nothing() { co_return; }
 
@@ -60,4 +60,4 @@ inline Task<> wait_forever(Resident) { co_await forever(); }
 
 inline Task<> wait_at(Gate* gate, Resident) { co_await gate->passed(); }
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

@@ -34,7 +34,7 @@ std::ptrdiff_t open_descriptors() {
   return count;
 }
 
-class Sleeps : public testing::OnEveryScheduler {};
+class Sleeps : public tests::OnEveryScheduler {};
 TASKBENCH_ON_EVERY_SCHEDULER(Sleeps);
 
 /// By how much the sleep was late.
@@ -174,7 +174,7 @@ TEST_P(Sleeps, that_were_made_in_another_runtime_that_has_ended_end) {
   }(*ticks, *made));
 }
 
-class SleepsBesideOthers : public testing::OnEveryPool {};
+class SleepsBesideOthers : public tests::OnEveryPool {};
 TASKBENCH_ON_SHARING_POOLS(SleepsBesideOthers);
 
 TEST_P(SleepsBesideOthers, end_while_one_of_them_computes) {
@@ -189,7 +189,7 @@ TEST_P(SleepsBesideOthers, end_while_one_of_them_computes) {
         .detach();
   }
   JoinHandle<bool> computing = runtime.spawn([](std::atomic<int>& count) -> Task<bool> {
-    co_return testing::eventually([&] { return count.load() == 20; });
+    co_return tests::eventually([&] { return count.load() == 20; });
   }(ended));
   EXPECT_TRUE(runtime.block_on([](JoinHandle<bool>& handle) -> Task<bool> {
     const bool all = co_await handle;
@@ -203,7 +203,7 @@ TEST(Sleep, refuses_outside_of_a_runtime) {
 }
 
 TEST(Sleep, until_the_end_of_time_is_given_up) {
-  Runtime runtime = testing::build(testing::kTwoWorkers);
+  Runtime runtime = tests::build(tests::kTwoWorkers);
   JoinHandle<std::chrono::nanoseconds> handle =
       runtime.spawn(sleeps(std::chrono::nanoseconds::max()));
   runtime.block_on(sleeps(2ms));
@@ -211,7 +211,7 @@ TEST(Sleep, until_the_end_of_time_is_given_up) {
 }
 
 TEST(Interval, comes_at_once_and_then_every_period) {
-  Runtime runtime = testing::build(testing::kCurrentThread);
+  Runtime runtime = tests::build(tests::kCurrentThread);
   runtime.block_on([]() -> Task<void> {
     Interval ticks = interval(2ms);
     const auto first = co_await ticks.tick();
@@ -226,7 +226,7 @@ TEST(Interval, comes_at_once_and_then_every_period) {
 /// The times of the ticks after one that was awaited 25 ms late, counted from its own in
 /// milliseconds, for a period of 10 ms.
 std::vector<std::chrono::nanoseconds> after_a_late_tick(MissedTicks missed) {
-  Runtime runtime = testing::build(testing::kCurrentThread);
+  Runtime runtime = tests::build(tests::kCurrentThread);
   return runtime.block_on([](MissedTicks policy) -> Task<std::vector<std::chrono::nanoseconds>> {
     Interval ticks(Clock::now() - 25ms, 10ms, policy);
     const auto first = co_await ticks.tick();
@@ -258,7 +258,7 @@ TEST(Interval, delays_all_that_follow) {
 }
 
 TEST(Interval, in_a_burst_lets_other_tasks_run) {
-  Runtime runtime = testing::build(testing::kCurrentThread);
+  Runtime runtime = tests::build(tests::kCurrentThread);
   runtime.block_on([]() -> Task<void> {
     bool ran = false;
     spawn([](bool& done) -> Task<void> {
@@ -275,7 +275,7 @@ TEST(Interval, in_a_burst_lets_other_tasks_run) {
 
 TEST(Interval, ticks_no_more_where_the_next_tick_is_after_the_end_of_time) {
   for (const MissedTicks missed : {MissedTicks::burst, MissedTicks::delay, MissedTicks::skip}) {
-    Runtime runtime = testing::build(testing::kCurrentThread);
+    Runtime runtime = tests::build(tests::kCurrentThread);
     runtime.block_on([](MissedTicks policy) -> Task<void> {
       Interval ticks = interval(std::chrono::nanoseconds::max(), policy);
       co_await ticks.tick();
@@ -291,7 +291,7 @@ TEST(Interval, ticks_no_more_where_the_next_tick_is_after_the_end_of_time) {
 }
 
 TEST(Interval, skips_as_many_ticks_as_there_are_since_the_beginning_of_time) {
-  Runtime runtime = testing::build(testing::kCurrentThread);
+  Runtime runtime = tests::build(tests::kCurrentThread);
   runtime.block_on([]() -> Task<void> {
     const Clock::time_point beginning = Clock::time_point::min();
     Interval ticks(beginning, 1ms, MissedTicks::skip);
@@ -309,11 +309,11 @@ TEST(Times, at_the_ends_of_the_range_are_waited_for_or_are_over) {
   static constexpr auto kOver = std::chrono::nanoseconds::min();
   EXPECT_EQ(after(kLongest), Clock::time_point::max());
   EXPECT_LT(after(kOver), Clock::now());
-  Runtime runtime = testing::builder(testing::kTwoWorkers).blocking_idle_timeout(kLongest).build();
+  Runtime runtime = tests::builder(tests::kTwoWorkers).blocking_idle_timeout(kLongest).build();
   runtime.block_on([]() -> Task<void> {
     co_await sleep(kOver);
     co_await sleep_until(Clock::time_point::min());
-    EXPECT_FALSE(co_await timeout(kOver, testing::forever()));
+    EXPECT_FALSE(co_await timeout(kOver, tests::forever()));
     EXPECT_TRUE(
         co_await timeout(kLongest, [](auto time) -> Task<void> { co_await sleep(time); }(1ms)));
     EXPECT_EQ(co_await spawn_blocking([] { return 1; }), 1);
@@ -321,7 +321,7 @@ TEST(Times, at_the_ends_of_the_range_are_waited_for_or_are_over) {
   }());
   EXPECT_EQ(runtime.stats().blocking.threads, 1U);
   EXPECT_TRUE(runtime.shutdown_timeout(kLongest));
-  Runtime busy = testing::build(testing::kTwoWorkers);
+  Runtime busy = tests::build(tests::kTwoWorkers);
   std::atomic<bool> begun{false};
   std::atomic<bool> may_end{false};
   busy.spawn_blocking([&] {

@@ -14,18 +14,18 @@ namespace taskbench::rt {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::Census;
-using testing::Resident;
+using tests::Census;
+using tests::Resident;
 using time::timeout;
 
-class Timeout : public testing::OnEverySync {};
+class Timeout : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Timeout);
 
 TEST_P(Timeout, gives_what_ended_in_time) {
   this->run([]() -> Task<> {
-    const std::optional<int> value = co_await timeout(testing::kPatience, testing::number(7));
+    const std::optional<int> value = co_await timeout(tests::kPatience, tests::number(7));
     EXPECT_EQ(value, 7);
-    const bool ended = co_await timeout(testing::kPatience, testing::yield_times(3));
+    const bool ended = co_await timeout(tests::kPatience, tests::yield_times(3));
     EXPECT_TRUE(ended);
   });
 }
@@ -34,11 +34,11 @@ TEST_P(Timeout, destroys_what_does_not_end_in_time) {
   Census census;
   this->run([&census]() -> Task<> {
     const auto begin = time::Clock::now();
-    const bool ended = co_await timeout(2ms, testing::wait_forever(Resident(census)));
+    const bool ended = co_await timeout(2ms, tests::wait_forever(Resident(census)));
     EXPECT_FALSE(ended);
     EXPECT_EQ(census.living(), 0);
     EXPECT_GE(time::Clock::now() - begin, 2ms);
-    const bool yielded = co_await timeout(1ms, testing::yield_forever(Resident(census)));
+    const bool yielded = co_await timeout(1ms, tests::yield_forever(Resident(census)));
     EXPECT_FALSE(yielded);
     EXPECT_EQ(census.living(), 0);
   });
@@ -46,7 +46,7 @@ TEST_P(Timeout, destroys_what_does_not_end_in_time) {
 
 TEST_P(Timeout, throws_what_its_task_throws) {
   EXPECT_THROW(this->run([]() -> Task<> {
-    co_await timeout(testing::kPatience, []() -> Task<int> {
+    co_await timeout(tests::kPatience, []() -> Task<int> {
       co_await yield_now();
       throw std::runtime_error("in time");
     }());
@@ -56,9 +56,9 @@ TEST_P(Timeout, throws_what_its_task_throws) {
 
 TEST_P(Timeout, of_nothing_lets_its_task_be_polled_once) {
   this->run([]() -> Task<> {
-    const auto ready = co_await timeout(0ns, testing::number(1));
+    const auto ready = co_await timeout(0ns, tests::number(1));
     EXPECT_EQ(ready, 1);
-    const auto late = co_await timeout(-1s, testing::yield_times(1));
+    const auto late = co_await timeout(-1s, tests::yield_times(1));
     EXPECT_FALSE(late);
   });
 }
@@ -69,16 +69,16 @@ TEST_P(Timeout, a_receive_that_is_given_up_takes_no_message) {
     const auto none = co_await timeout(1ms, ends.second.recv());
     EXPECT_FALSE(none);
     ends.first.send(1);
-    const auto message = co_await timeout(testing::kPatience, ends.second.recv());
+    const auto message = co_await timeout(tests::kPatience, ends.second.recv());
     EXPECT_TRUE(message && *message == 1);
   });
 }
 
 TEST_P(Timeout, the_inner_one_of_two_ends_first) {
   this->run([]() -> Task<> {
-    const auto inner = co_await timeout(testing::kPatience, timeout(1ms, testing::forever()));
+    const auto inner = co_await timeout(tests::kPatience, timeout(1ms, tests::forever()));
     EXPECT_TRUE(inner.has_value() && !inner->has_value());
-    const auto outer = co_await timeout(1ms, timeout(testing::kPatience, testing::forever()));
+    const auto outer = co_await timeout(1ms, timeout(tests::kPatience, tests::forever()));
     EXPECT_FALSE(outer.has_value());
   });
 }
@@ -87,7 +87,7 @@ TEST_P(Timeout, many_that_never_fire_leave_nothing_behind) {
   this->run([]() -> Task<> {
     sync::Semaphore semaphore(1);
     for (int i = 0; i < 1000; ++i) {
-      const auto permit = co_await timeout(testing::kPatience, semaphore.acquire());
+      const auto permit = co_await timeout(tests::kPatience, semaphore.acquire());
       EXPECT_TRUE(permit && *permit);
     }
   });

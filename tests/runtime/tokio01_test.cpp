@@ -11,7 +11,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 /// Occupies all workers at once: each task waits until the others run, too.
 Task<> occupy_all(unsigned workers) {

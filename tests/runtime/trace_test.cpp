@@ -12,7 +12,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 namespace oneshot = sync::oneshot;
 
 constexpr std::uint32_t kPlenty = 1U << 17;

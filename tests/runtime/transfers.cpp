@@ -1,6 +1,6 @@
 #include "tests/runtime/transfers.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 Task<int> add_elsewhere(int left, int right) { co_return left + right; }
 
@@ -16,4 +16,4 @@ Fork<int> leaves_elsewhere(int levels) {
   co_return one + two;
 }
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

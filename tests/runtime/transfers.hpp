@@ -5,7 +5,7 @@
 #include "runtime/task/fork_join.hpp"
 #include "runtime/task/task.hpp"
 
-namespace taskbench::rt::testing {
+namespace taskbench::rt::tests {
 
 Task<int> add_elsewhere(int left, int right);
 
@@ -17,4 +17,4 @@ Task<int> depth_here(int levels);
 Fork<int> leaves_elsewhere(int levels);
 Fork<int> leaves_here(int levels);
 
-}  // namespace taskbench::rt::testing
+}  // namespace taskbench::rt::tests

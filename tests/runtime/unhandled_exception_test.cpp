@@ -11,7 +11,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 /// What the hook was called with.
 class Reports {

@@ -8,7 +8,7 @@
 namespace taskbench::rt {
 namespace {
 
-using namespace testing;
+using namespace tests;
 
 static_assert(!std::is_copy_constructible_v<Waker>);
 static_assert(std::is_nothrow_move_constructible_v<Waker>);

@@ -22,7 +22,7 @@ namespace taskbench::rt::driver {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HandPolled;
+using tests::HandPolled;
 
 /// Waits in a wheel, whose time the test moves.
 class At : private task::Leaf {
@@ -157,7 +157,7 @@ Task<void> sets_and_cancels(int count) {
 }
 
 TEST(Timers, by_the_hundred_thousand_are_set_and_cancelled) {
-  Runtime runtime = testing::build(testing::kTwoWorkers);
+  Runtime runtime = tests::build(tests::kTwoWorkers);
   runtime.block_on([]() -> Task<void> {
     JoinHandle<void> one = spawn(sets_and_cancels(50'000));
     JoinHandle<void> other = spawn(sets_and_cancels(50'000));
@@ -173,7 +173,7 @@ constexpr int kSleepers = 100'000;
 #endif
 
 TEST(Timers, of_a_million_sleepers_all_fire) {
-  Runtime runtime = testing::build(testing::kTwoWorkers);
+  Runtime runtime = tests::build(tests::kTwoWorkers);
   runtime.block_on([]() -> Task<void> {
     std::vector<JoinHandle<void>> sleepers;
     sleepers.reserve(kSleepers);

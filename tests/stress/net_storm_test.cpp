@@ -163,7 +163,7 @@ Task<> open_everything(Connections* all, std::uint64_t choices) {
 }
 
 TEST(Storm, of_connections_that_end_in_a_shutdown) {
-  const auto before = rt::testing::open_descriptors();
+  const auto before = rt::tests::open_descriptors();
   storm([before](Random& random) {
     const auto any_kind = [&random] {
       return chosen_scheduler() == nullptr && one_in(random, 8) ? "in_turn" : any_scheduler(random);
@@ -184,7 +184,7 @@ TEST(Storm, of_connections_that_end_in_a_shutdown) {
     other.reset();
     EXPECT_EQ(all.account.destroyed.load(), all.account.created.load());
     EXPECT_LE(all.account.ended.load(), all.account.begun.load());
-    EXPECT_EQ(rt::testing::open_descriptors(), before);
+    EXPECT_EQ(rt::tests::open_descriptors(), before);
   });
 }
 
@@ -248,7 +248,7 @@ Task<> make_all_round_trips(int count, std::uint64_t choices) {
   };
   for (int i = 0; i < connections; ++i) {
     if (one_in(random, 2)) {
-      auto ends = co_await rt::testing::connected();
+      auto ends = co_await rt::tests::connected();
       ends.client.set_no_delay(true);
       ends.server.set_no_delay(true);
       connect(std::move(ends.client), std::move(ends.server));

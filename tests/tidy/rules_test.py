@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import floors
+import guarded
 import memory_order
 import sources_listed
 import style
@@ -246,6 +247,36 @@ class MemoryOrder(unittest.TestCase):
 
     def test_declarations_and_comments_are_no_operations(self):
         self.allowed("// x.load() is slow\ninline void full_fence() noexcept {}\n")
+
+
+class Guarded(unittest.TestCase):
+    def found(self, members, path="runtime/task/a.hpp"):
+        text = f"struct A {{\n  base::Mutex mutex_;\n{members}}};\n"
+        return [str(finding) for finding in guarded.check(Source(path, text))]
+
+    def test_a_member_beside_a_lock_is_annotated_or_says_why_not(self):
+        one = "  int one_ TASKBENCH_GUARDED_BY(mutex_) = 0;\n"
+        self.assertEqual(self.found(one), [])
+        self.assertEqual(len(self.found(one + "  int two_ = 0;\n")), 1)
+        self.assertIn("a.hpp:5:", self.found(one + "  /// Two.\n  int two_ = 0;\n")[0])
+        self.assertEqual(self.found(one + "  int two_ = 0;  // unguarded: mine alone\n"), [])
+        self.assertEqual(self.found(one + "  // unguarded: mine alone\n  int two_ = 0;\n"), [])
+        self.assertEqual(len(self.found("  std::map<int,\n           int> two_;\n" + one)), 1)
+
+    def test_what_no_lock_need_guard_and_what_stands_apart_are_free(self):
+        one = "  int one_ TASKBENCH_GUARDED_BY(mutex_) = 0;\n"
+        free = "  base::Atomic<int> a_{0};\n  const int b_;\n  int& c_;\n  base::SpinLock d_;"
+        self.assertEqual(self.found(one + free + "  // guards e\n"), [])
+        for end in ("\n", " private:\n", "};\nstruct B {\n"):
+            self.assertEqual(self.found(one + end + "  int two_ = 0;\n"), [])
+
+    def test_a_lock_guards_something_or_says_what(self):
+        self.assertEqual(len(self.found("")), 1)
+        text = "struct A {\n  base::Mutex mutex_;  // guards a file\n};\n"
+        self.assertEqual(messages(guarded.check, "runtime/task/a.hpp", text), [])
+
+    def test_only_the_runtime_is_held_to_it(self):
+        self.assertEqual(self.found("  int two_ = 0;\n", "harness/os/a.hpp"), [])
 
 
 class Style(unittest.TestCase):

@@ -3,23 +3,29 @@
 
 usage: tidy.py RULE...
 
-Rules: floors, memory_order, style, sources_listed. Prints every breach as path:line: message and
-exits 1 when there is one. The rules have tests of their own in rules_test.py.
+Rules: floors, guarded, memory_order, style, sources_listed. Prints every breach as path:line:
+message and exits 1 when there is one. The rules have tests of their own in rules_test.py.
 
 examples:
   tests/tidy/tidy.py floors
-  tests/tidy/tidy.py floors memory_order style sources_listed
+  tests/tidy/tidy.py floors guarded memory_order style sources_listed
 """
 
 import sys
 
 import floors
+import guarded
 import memory_order
 import sources_listed
 import style
 from source import project_files, project_root, read
 
-PER_FILE = {"floors": floors, "memory_order": memory_order, "style": style}
+PER_FILE = {
+    "floors": floors,
+    "guarded": guarded,
+    "memory_order": memory_order,
+    "style": style,
+}
 RULES = [*PER_FILE, "sources_listed"]
 
 

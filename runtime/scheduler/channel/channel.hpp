@@ -69,15 +69,15 @@ class Channel final : public ThreadPool {
   void send(task::Header* task, Worker* from) noexcept;
   /// Takes the next task, and waits while there is none. nullptr: the engine is closed.
   task::Header* receive(Worker& worker) noexcept;
-  task::Header* take() noexcept;  // X1
+  task::Header* take() noexcept TASKBENCH_REQUIRES(mutex_);  // X1
 
   base::Mutex mutex_;
-  std::vector<task::Header*> ring_;
-  std::size_t first_ = 0;
-  std::size_t count_ = 0;  // in ring_
-  queue::Fifo<task::Header> beyond_;
-  park::Condition<Worker> receiver_;
-  park::Condition<Sender> senders_;
+  std::vector<task::Header*> ring_ TASKBENCH_GUARDED_BY(mutex_);
+  std::size_t first_ TASKBENCH_GUARDED_BY(mutex_) = 0;
+  std::size_t count_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // in ring_
+  queue::Fifo<task::Header> beyond_ TASKBENCH_GUARDED_BY(mutex_);
+  park::Condition<Worker> receiver_ TASKBENCH_GUARDED_BY(mutex_);
+  park::Condition<Sender> senders_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 }  // namespace taskbench::rt::scheduler

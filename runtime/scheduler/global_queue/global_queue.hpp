@@ -58,13 +58,14 @@ class GlobalQueue final : public ThreadPool {
   void append(task::Header* task, Worker* from) noexcept;
   /// Takes the next task, and sleeps while there is none. nullptr: the engine is closed.
   task::Header* next_task(Worker& worker) noexcept;
-  task::Header* pop() noexcept;  // G1
+  task::Header* pop() noexcept TASKBENCH_REQUIRES(mutex_);  // G1
 
   queue::Inbox<task::Header> inbox_;
   base::Atomic<std::uint32_t> sleeping_{0};
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  queue::Fifo<task::Header> queue_;  // taken from the inbox, and older than what is in it now
-  park::Condition<Worker> waiting_;
+  /// Taken from the inbox, and older than what is in it now.
+  queue::Fifo<task::Header> queue_ TASKBENCH_GUARDED_BY(mutex_);
+  park::Condition<Worker> waiting_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 }  // namespace taskbench::rt::scheduler

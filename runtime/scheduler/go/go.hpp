@@ -139,9 +139,8 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   void assign_by(Processor& from, Processor& processor) noexcept;
   /// Whether some machine has nothing to do, and could be given a processor.
   [[nodiscard]] bool machine_sleeps() noexcept;
-  // Both under mutex_ (G2).
-  Machine* take_returning() noexcept;
-  Machine* take_sleeping() noexcept;
+  Machine* take_returning() noexcept TASKBENCH_REQUIRES(mutex_);
+  Machine* take_sleeping() noexcept TASKBENCH_REQUIRES(mutex_);
 
   const RuntimeOptions options_;
   trace::Recording recording_;
@@ -151,11 +150,13 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   base::Atomic<bool> closed_{false};
 
   base::Mutex mutex_;
-  std::vector<std::unique_ptr<Machine>> machines_;
-  Machine* sleeping_ = nullptr;        // without a processor, and without a task; newest first
-  queue::Fifo<Machine> returning_;     // without a processor, in the midst of a task
+  std::vector<std::unique_ptr<Machine>> machines_ TASKBENCH_GUARDED_BY(mutex_);
+  /// Without a processor, and without a task; newest first.
+  Machine* sleeping_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  /// Without a processor, in the midst of a task.
+  queue::Fifo<Machine> returning_ TASKBENCH_GUARDED_BY(mutex_);
   base::Atomic<bool> returns_{false};  // written under mutex_: returning_ is not empty
-  bool monitor_sleeps_ = false;
+  bool monitor_sleeps_ TASKBENCH_GUARDED_BY(mutex_) = false;
 
   Monitor monitor_;
   scheduler::WorkerThreads threads_;

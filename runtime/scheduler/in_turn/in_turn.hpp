@@ -46,10 +46,10 @@ class InTurn final : public WorkerSet {
   void leave() noexcept;
 
   base::Mutex driver_mutex_;
-  const task::ThreadContext* driver_ = nullptr;  // guarded by driver_mutex_
-  bool drained_ = false;                         // guarded by driver_mutex_
-  park::Parker joiner_;                          // of the thread in join()
-  base::FastRandom random_;                      // the driver's
+  const task::ThreadContext* driver_ TASKBENCH_GUARDED_BY(driver_mutex_) = nullptr;
+  bool drained_ TASKBENCH_GUARDED_BY(driver_mutex_) = false;
+  park::Parker joiner_;      // unguarded: of the thread in join()
+  base::FastRandom random_;  // unguarded: the driver's
 };
 
 }  // namespace taskbench::rt::work_stealing

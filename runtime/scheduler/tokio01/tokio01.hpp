@@ -95,8 +95,9 @@ class Tokio01 final : public ThreadPool {
   void push_outside(task::Header* task) noexcept;
   /// Wakes a worker, if any sleeps, for a task that was just pushed.
   void notify(Processor& from) noexcept;
-  Processor* take_idle() noexcept;               // under mutex_ (T1); nullptr: everybody is awake
-  void remove_sleeper(Processor& own) noexcept;  // under mutex_ (T1)
+  /// nullptr: everybody is awake.
+  Processor* take_idle() noexcept TASKBENCH_REQUIRES(mutex_);
+  void remove_sleeper(Processor& own) noexcept TASKBENCH_REQUIRES(mutex_);
 
   task::Header* next_task(Processor& own) noexcept;
   task::Header* steal(Processor& own) noexcept;
@@ -111,11 +112,11 @@ class Tokio01 final : public ThreadPool {
   Deque::Domain epochs_;
   base::Atomic<std::uint32_t> idle_{0};
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  std::vector<Processor*> sleepers_;
-  std::vector<Processor*> ended_;
-  std::uint32_t live_;      // processors that have a thread
-  bool leaving_ = false;    // a thread has seen that the engine is closed
-  std::uint32_t next_ = 0;  // processor for a task from outside
+  std::vector<Processor*> sleepers_ TASKBENCH_GUARDED_BY(mutex_);
+  std::vector<Processor*> ended_ TASKBENCH_GUARDED_BY(mutex_);
+  std::uint32_t live_ TASKBENCH_GUARDED_BY(mutex_);      // processors that have a thread
+  bool leaving_ TASKBENCH_GUARDED_BY(mutex_) = false;    // a thread has seen that it is closed
+  std::uint32_t next_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // processor for a task from outside
 };
 
 }  // namespace taskbench::rt::scheduler

@@ -152,7 +152,7 @@ class Idle {
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint64_t> state_;
   const std::uint32_t worker_count_;
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  std::vector<std::uint32_t> sleepers_;
+  std::vector<std::uint32_t> sleepers_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 }  // namespace taskbench::rt::work_stealing

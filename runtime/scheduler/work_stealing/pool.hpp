@@ -60,8 +60,8 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   void call_watcher() noexcept;
   /// Waits until there is a worker to go on with; nullptr: the thread is not needed any more.
   [[nodiscard]] Worker* stand_by() noexcept;
-  /// Waits to be called. mutex_ is held before and after. False: it has waited for too long.
-  [[nodiscard]] bool wait(StandIn& self) noexcept;
+  /// Waits to be called. Unlocks mutex_ meanwhile. False: it has waited for too long.
+  [[nodiscard]] bool wait(StandIn& self) noexcept TASKBENCH_REQUIRES(mutex_);
   /// Watches the leases until it can take over a worker, whose successor it returns; nullptr: no
   /// thread blocks any more.
   [[nodiscard]] Worker* watch(StandIn& self) noexcept;
@@ -70,11 +70,10 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   [[nodiscard]] bool is_watcher_wanted() noexcept;
 
   scheduler::Watch watch_;
-  // Guarded by mutex_.
-  std::vector<StandIn*> standing_by_;
-  bool called_ = false;  // one of standing_by_ is to watch
-  std::uint32_t thread_count_;
-  std::uint32_t next_index_ = 0;  // of the next thread to be added
+  std::vector<StandIn*> standing_by_ TASKBENCH_GUARDED_BY(mutex_);
+  bool called_ TASKBENCH_GUARDED_BY(mutex_) = false;  // one of standing_by_ is to watch
+  std::uint32_t thread_count_ TASKBENCH_GUARDED_BY(mutex_);
+  std::uint32_t next_index_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // of the next thread to be added
   scheduler::WorkerThreads threads_;
 };
 

@@ -163,7 +163,7 @@ void WorkerSet::drain() noexcept {
       Policy::cancel(task);
       any = true;
     };
-    for (const auto& worker : all_) worker->drain(cancel);
+    for (const auto& worker : all_when_closed()) worker->drain(cancel);
     injector.drain(cancel);
     return any;
   });

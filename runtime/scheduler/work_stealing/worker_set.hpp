@@ -63,9 +63,15 @@ class WorkerSet : public scheduler::Engine {
   /// is closed, by one thread, while no worker runs.
   void drain() noexcept;
 
-  mutable base::Mutex mutex_;
+  mutable base::Mutex mutex_;  // guards all_, retired_, and what Pool says
 
  private:
+  /// For the drain: nobody adds a worker once the engine is closed. Unchecked, as what is done with
+  /// them must not be done under the mutex.
+  [[nodiscard]] const std::vector<std::unique_ptr<Worker>>& all_when_closed() const noexcept
+      TASKBENCH_UNCHECKED {
+    return all_;
+  }
   void notify_from_outside() noexcept;
   [[nodiscard]] bool work_is_visible() const noexcept;
   void unpark(std::uint32_t index, Worker& from) noexcept;
@@ -74,10 +80,11 @@ class WorkerSet : public scheduler::Engine {
   trace::Recording recording_;
   task::OwnedTasks owned_;
   std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // the current ones, by index
-  std::vector<std::unique_ptr<Worker>> all_;          // guarded by mutex_; also those handed on
-  std::vector<Worker*> retired_;                      // guarded by mutex_
-  trace::CounterBlock outside_;                       // written under the injector's lock
-  trace::Recorder outside_recorder_;                  // written under the injector's lock
+  /// Also those handed on.
+  std::vector<std::unique_ptr<Worker>> all_ TASKBENCH_GUARDED_BY(mutex_);
+  std::vector<Worker*> retired_ TASKBENCH_GUARDED_BY(mutex_);
+  trace::CounterBlock outside_;       // written under the injector's lock
+  trace::Recorder outside_recorder_;  // written under the injector's lock
   base::Atomic<bool> closed_{false};
 };
 

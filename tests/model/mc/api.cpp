@@ -66,6 +66,11 @@ bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& exp
   const Inside inside;
   return engine->compare_exchange(address, raw, expected, desired, weak, success, failure, where);
 }
+std::uint64_t await(const void* address, std::uint64_t raw, IsDone is_done, const void* context,
+                    Order order, Where where) {
+  const Inside inside;
+  return engine->await(address, raw, is_done, context, order, where);
+}
 void fence(Fence kind, Where where) {
   const Inside inside;
   engine->fence(kind, where);

@@ -38,6 +38,12 @@ using Modify = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand);
 [[nodiscard]] bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
                                     std::uint64_t desired, bool weak, Order success, Order failure,
                                     Where where);
+/// Whether a value is the one that is waited for. Looks at nothing else.
+using IsDone = bool (*)(const void* context, std::uint64_t value);
+/// A loop that loads until `is_done`: returns what it reads in the end. Explored are its first look
+/// and its last, which reads the newest value.
+[[nodiscard]] std::uint64_t await(const void* address, std::uint64_t raw, IsDone is_done,
+                                  const void* context, Order order, Where where);
 void fence(Fence kind, Where where = Where::current());
 
 // --- plain memory that is handed over

@@ -248,6 +248,29 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
   return value;
 }
 
+std::uint64_t Engine::await(const void* address, std::uint64_t raw, IsDone is_done,
+                            const void* context, Order order, Where where) {
+  const std::uint64_t first = load(address, raw, order, where);
+  if (is_done(context, first)) return first;
+  // What lies between the first look and the last changes nothing for others, and tells this thread
+  // at most to read nothing older. So the thread waits here, and its last look is one operation.
+  const bool sc = order == seq_cst;
+  Operation operation = atomic_operation(Kind::await, address, raw, sc, where);
+  operation.on[0] = {operation.on[0].object, true, sc, true};
+  me().is_done = is_done;
+  me().done_context = context;
+  arrive(operation);
+  Place& place = location_at(address, raw, where);
+  const Index index = place.order.back();
+  note_access(place, index, sc);
+  take(stores_[index], acquires(order));
+  const std::uint64_t value = stores_[index].value;
+  if (logging_)
+    log(operation, std::string(name_of(order)) + " " + hex(value) + of_store(stores_[index]));
+  pass_tick();
+  return value;
+}
+
 void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, Order order,
                    Where where) {
   const bool sc = order == seq_cst;

@@ -37,6 +37,16 @@ class Atomic {
       value_ = desired;
     }
   }
+  /// Loads until `is_done` holds of the value, which alone it looks at, and returns that value: for
+  /// `while (!is_done(load(order))) yield();`, of which every round would be explored.
+  template <class IsDone>
+  T await(Order order, const IsDone& is_done, Where where = Where::current()) const noexcept {
+    if (!is_active()) return value_;
+    const auto test = [](const void* context, std::uint64_t bits) {
+      return static_cast<bool>((*static_cast<const IsDone*>(context))(value(bits)));
+    };
+    return value(mc::await(this, bits(value_), test, &is_done, order, where));
+  }
   T exchange(T desired, Order order, Where where = Where::current()) noexcept {
     return modified([](std::uint64_t, std::uint64_t operand) { return operand; }, desired, order,
                     where);

@@ -19,9 +19,9 @@ constexpr std::size_t kMore = 35;
 
 const char* name_of(Kind kind) {
   constexpr const char* kNames[] = {
-      "start",  "load",  "store",    "modify", "compare-exchange",
-      "fence",  "lock",  "try_lock", "wait",   "wake",
-      "notify", "yield", "spawn",    "join",   "choose",
+      "start", "load",     "store", "modify", "compare-exchange", "await", "fence",
+      "lock",  "try_lock", "wait",  "wake",   "notify",           "yield", "spawn",
+      "join",  "choose",
   };
   return kNames[static_cast<int>(kind)];
 }

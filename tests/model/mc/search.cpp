@@ -110,6 +110,8 @@ bool Engine::is_enabled(int number) const {
       return thread.woken || next.may_time_out;
     case Kind::yield:
       return others_writes(thread) > thread.seen_writes;
+    case Kind::await:
+      return thread.is_done(thread.done_context, stores_[places_[next.place].order.back()].value);
     default:
       return true;
   }
@@ -142,7 +144,7 @@ int Engine::next_thread() {
     for (int i = 0; i < thread_count_; ++i) {
       if (threads_[i].status != Status::running) continue;
       const Operation& next = threads_[i].next;
-      spins |= next.kind == Kind::yield;
+      spins |= next.kind == Kind::yield || next.kind == Kind::await;
       who += "; thread " + std::to_string(i) + ": " + name_of(next.kind) + " at " +
              next.where.file_name() + ":" + std::to_string(next.where.line());
     }

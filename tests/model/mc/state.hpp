@@ -63,6 +63,7 @@ enum class Kind : std::uint8_t {
   store,
   modify,
   compare_exchange,
+  await,
   fence,
   lock,
   try_lock,
@@ -200,6 +201,8 @@ struct ThreadState {
   Status status = Status::unused;
   std::function<void()> body;
   Operation next;
+  IsDone is_done = nullptr;  ///< of an await,
+  const void* done_context = nullptr;
   Tick tick = 0;
   Knowledge known;
   Knowledge pending, pending_light, pending_heavy;     ///< read, and acquired by the next fence
@@ -286,6 +289,8 @@ class Engine {
   bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
                         std::uint64_t desired, bool weak, Order success, Order failure,
                         Where where);
+  std::uint64_t await(const void* address, std::uint64_t raw, IsDone is_done, const void* context,
+                      Order order, Where where);
   void fence(Fence kind, Where where);
   void cell_begins(const void* address);
   void cell_read(const void* address, Where where);
