@@ -1,4 +1,5 @@
-// Temporary folders that are removed even if their process is killed: by the next one of its kind.
+// Temporary files and folders that are removed even if their process is killed: by the next one of
+// its kind.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +13,14 @@ namespace taskbench::harness {
 /// open if another process has the lock.
 [[nodiscard]] Descriptor lock_folder(const std::filesystem::path& folder);
 
-/// Removes the folders in `parent` whose names begin and end like that and that nobody has locked:
-/// killed processes have left them. Young folders stay: one that is being created has no lock for
-/// an instant.
+/// Likewise for a file that is open, until `file` and the descriptor returned are closed.
+[[nodiscard]] Descriptor lock_file(const Descriptor& file);
+
+/// Removes the folders, or the files, in `parent` whose names begin and end like that and that
+/// nobody has locked: killed processes have left them. Young ones stay: one that is being created
+/// has no lock for an instant.
 void remove_left_behind(const std::filesystem::path& parent, std::string_view begin,
-                        std::string_view end);
+                        std::string_view end,
+                        std::filesystem::file_type type = std::filesystem::file_type::directory);
 
 }  // namespace taskbench::harness
