@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "harness/os/descriptor.hpp"
+#include "harness/os/left_behind.hpp"
 #include "harness/os/system_file.hpp"
 
 namespace taskbench::harness {
@@ -173,7 +174,11 @@ std::string protection(const Target& target) {
   return is_elsewhere ? advice({"replace it", EBUSY}, target, 0) : "";
 }
 
-/// A new file beside the target, removed on destruction unless it was renamed.
+constexpr std::string_view kTemporaryBegin = ".taskbench-";
+constexpr std::string_view kTemporaryEnd = ".tmp";
+
+/// A new file beside the target, removed on destruction unless it was renamed. Locked meanwhile, so
+/// that no other process takes it for one that a killed process has left.
 class TemporaryFile {
  public:
   /// Creates the file. Its name does not grow with the target's, which may be as long as the file
@@ -184,11 +189,13 @@ class TemporaryFile {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       timespec now{};
       clock_gettime(CLOCK_MONOTONIC, &now);
-      path_ = folder / fmt::format(".taskbench-{}-{:09}.tmp", ::getpid(), now.tv_nsec);
+      path_ = folder /
+              fmt::format("{}{}-{:09}{}", kTemporaryBegin, ::getpid(), now.tv_nsec, kTemporaryEnd);
       file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
       if (file_.is_open() || errno != EEXIST) break;
     }
     error_ = file_.is_open() ? 0 : errno;
+    if (error_ == 0) lock_ = lock_file(file_);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -208,6 +215,7 @@ class TemporaryFile {
  private:
   fs::path path_;
   Descriptor file_;
+  Descriptor lock_;  // outlives file_, until after the rename
   int error_ = 0;
   bool renamed_ = false;
 };
@@ -233,6 +241,7 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
 
 /// Does everything up to and including the rename; returns what failed.
 Failure replace(const Target& target, std::string_view content) {
+  remove_left_behind(target.folder, kTemporaryBegin, kTemporaryEnd, fs::file_type::regular);
   TemporaryFile temporary(target.folder);
   if (temporary.error() != 0) return {"create a file", temporary.error()};
   const int fd = temporary.file().get();

@@ -199,7 +199,16 @@ class [[nodiscard]] Task {
     }
     return *this;
   }
-  Task(const Task&) = delete;
+  Task(const Task&) = delete;  // it is given away instead: std::move(task)
+  /// The copy that rt::spawn(task) of a variable would make: does not compile, and says why.
+  template <bool never = false>
+  Task(Task&) {
+    static_assert(
+        never,
+        "an rt::Task runs once, and is given away: rt::spawn(std::move(task)), or rt::spawn the "
+        "call that returns it; likewise for whatever else takes one");
+    std::terminate();
+  }
   Task& operator=(const Task&) = delete;
   ~Task() { destroy(); }
 

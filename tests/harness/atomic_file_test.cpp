@@ -22,6 +22,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/reports/text.hpp"
@@ -34,6 +35,7 @@ struct SyncWatch {
   int fail_file_with = 0;
   std::filesystem::path target;
   std::vector<std::string> events;
+  std::function<void()> meanwhile = [] {};  ///< called once, while the file is synced
 };
 SyncWatch sync_watch;
 
@@ -53,6 +55,7 @@ extern "C" int fsync(int fd) {
   const bool is_folder = S_ISDIR(state.st_mode);
   sync_watch.events.push_back((is_folder ? "folder" : "file") +
                               (" synced, target holds " + content_of(sync_watch.target)));
+  if (!is_folder) std::exchange(sync_watch.meanwhile, [] {})();
   if (!is_folder && sync_watch.fail_file_with != 0) {
     errno = sync_watch.fail_file_with;
     return -1;
@@ -138,6 +141,13 @@ class AtomicFile : public ::testing::Test {
     }
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+  /// Makes all files look as if they had been written two minutes ago.
+  void age_all() const {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      fs::last_write_time(entry, fs::file_time_type::clock::now() - std::chrono::minutes(2));
+    }
   }
 
   static fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
@@ -460,6 +470,31 @@ TEST_F(AtomicFile, signals_are_as_before_afterwards) {
     return sigismember(&mask, SIGPIPE) != 0 || sigismember(&mask, SIGXFSZ) != 0 ? "still held" : "";
   });
   EXPECT_EQ(result, "");
+}
+
+TEST_F(AtomicFile, what_killed_processes_have_left_beside_it_is_removed) {
+  const std::string left = ".taskbench-1-000000001.tmp";
+  const std::string fresh = ".taskbench-2-000000001.tmp";
+  for (const std::string& name : {left, std::string(".other.tmp"), std::string("taskbench.tmp")}) {
+    put(folder_ / name, "half");
+  }
+  age_all();
+  put(folder_ / fresh, "half");
+  ASSERT_TRUE(check_writable(folder_ / "f", 1).ok());
+  EXPECT_TRUE(fs::exists(folder_ / left));  // a check changes nothing
+  ASSERT_TRUE(write_atomically(folder_ / "f", "new").ok());
+  EXPECT_EQ(entries(), (std::vector<std::string>{".other.tmp", fresh, "f", "taskbench.tmp"}));
+}
+
+TEST_F(AtomicFile, slow_write_keeps_its_temporary_file_while_others_write_to_the_folder) {
+  sync_watch = {true, 0, folder_ / "f", {}, [&] {
+                  age_all();
+                  EXPECT_TRUE(write_atomically(folder_ / "g", "another").ok());
+                }};
+  const WriteOutcome outcome = write_atomically(folder_ / "f", "new");
+  EXPECT_TRUE(outcome.ok()) << outcome.error;
+  EXPECT_EQ(content_of(folder_ / "f"), "new");
+  EXPECT_EQ(entries(), (std::vector<std::string>{"f", "g"}));
 }
 
 TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {

@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 SOURCE = """
+#include "runtime/runtime.hpp"
+#include "runtime/sync/join_set.hpp"
 #include "runtime/sync/mpmc.hpp"
 #include "runtime/task/fork_join.hpp"
 #include "runtime/task/join.hpp"
@@ -18,9 +20,13 @@ namespace rt = taskbench::rt;
 
 rt::Task<int> number() { co_return 1; }
 
+static_assert(!std::is_copy_constructible_v<rt::Task<int>>);
+
 rt::Task<> correct() {
   rt::Task<int> task = number();
   co_await std::move(task);
+  task = number();
+  rt::spawn(std::move(task)).detach();
   auto kept = rt::select(number(), number());
   co_await kept;
   co_await rt::select(number(), rt::yield_now());
@@ -46,6 +52,15 @@ rt::Task<> awaits_a_variable() {
   rt::Task<int> task = number();
   co_await task;
 }
+void spawns_a_variable() {
+  rt::Task<int> task = number();
+  rt::spawn(task).detach();
+}
+void spawns_a_variable_into_a_set() {
+  rt::sync::JoinSet<int> set;
+  rt::Task<int> task = number();
+  set.spawn(task);
+}
 rt::Task<> joins_a_variable() {
   rt::Task<int> task = number();
   co_await rt::join(task, number());
@@ -68,6 +83,7 @@ rt::Fork<> awaits_a_fork_in_a_variable() {
 
 EXPECTED = {
     "co_await std::move(task), or": 1,  # once: both mistakes are of the same function
+    "rt::spawn(std::move(task)), or": 1,  # once: both make the same copy
     "AwaitedInTheSameExpression": 2,
     "an rt::Fork awaits only other forks": 2,
     "co_await std::move(fork), or": 1,
