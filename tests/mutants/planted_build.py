@@ -85,7 +85,7 @@ class PlantedBuild:
                         self.tree / "tests/mutants/recording.cpp", "-o", recording], check=True)
         included = self.folder / "planted.cmake"
         included.write_text(f'add_compile_options(-w "SHELL:-include {header}")\n'
-                            f'link_libraries("{recording}")\n', encoding="utf-8")
+                            f'add_link_options("{recording}")\n', encoding="utf-8")
         command = ["cmake", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=Debug",
                    "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON",
                    "-DCMAKE_UNITY_BUILD_BATCH_SIZE=8", "-DTASKBENCH_BUILD_TOOLS=OFF",
