@@ -26,7 +26,7 @@ STORM_SECONDS = 13  # all together: a second each
 REPEATS = 3
 MODELS = ("taskbench_runtime_models", "taskbench_pool_models")
 STORMS = "taskbench_stress"
-# Ends its process on purpose, or takes half a minute where nothing is wrong.
+# Tests of programs that abort take long, and assertions are not what is planted.
 NOT_RUN = {"taskbench_runtime_tests": "*DeathTest*"}
 
 

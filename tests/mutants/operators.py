@@ -296,6 +296,10 @@ class Planter:
                 (last, False, length, f"; static_cast<bool>({declared.spelling}) "
                  "&& !::mutants::on(%N)", 0)])
             return children
+        after = self.source.tokens[close][1]
+        if re.match(r"\s*(\{\s*)?__builtin_prefetch", self.source.text[after:after + 40].decode(
+                errors="replace")):
+            return children
         self.decided.add((first, last))
         for nested, (kind, held) in enumerate((("always", "||"), ("never", "&& !"))):
             self.add(first, last, kind, f"`if ({shown})` {kind}", [
@@ -404,8 +408,9 @@ def find(root, files, sources):
     """The mutants of these files, by file; all sources are parsed together, once."""
     cindex = load_libclang()
     unit = "".join(f'#include "{source}"\n' for source in sources)
-    parsed = cindex.Index.create().parse(
-        f"{root}/mutants.cpp", ["-std=c++20", f"-I{root}", "-xc++"], [(f"{root}/mutants.cpp", unit)])
+    name = f"{root}/mutants.cpp"  # beside the sources, which it includes by their paths
+    parsed = cindex.Index.create().parse(name, ["-std=c++20", f"-I{root}", "-xc++"],
+                                         [(name, unit)])
     errors = [each for each in parsed.diagnostics if each.severity >= cindex.Diagnostic.Error]
     if errors:
         sys.exit(f"mutate: libclang does not understand the sources: {errors[0]}")
