@@ -72,6 +72,34 @@ TEST(EpochsModel, what_another_thread_lets_go_is_freed_after_its_last_reader) {
       {.preemptions = 2});
 }
 
+TEST(EpochsModel, frees_what_nobody_can_be_reading) {
+  holds([] {
+    queue::Epochs<std::shared_ptr<int>> epochs(2);
+    auto first = std::make_shared<int>();
+    auto second = std::make_shared<int>();
+    const std::weak_ptr<int> first_seen = first;
+    const std::weak_ptr<int> second_seen = second;
+
+    epochs.pin(0);
+    epochs.defer(1, std::move(first));
+    epochs.defer(1, nullptr);
+    epochs.defer(1, nullptr);
+    mc::require(!first_seen.expired(), "kept while a reader from before is pinned");
+    epochs.unpin(0);
+    epochs.defer(1, nullptr);
+    mc::require(first_seen.expired(), "freed with the second epoch after");
+
+    epochs.pin(0);
+    epochs.defer(1, std::move(second));
+    mc::require(!second_seen.expired(), "kept for readers of its epoch");
+    epochs.unpin(0);
+    epochs.pin(0);
+    epochs.defer(1, nullptr);
+    mc::require(second_seen.expired(), "readers in the current epoch hold nobody up");
+    epochs.unpin(0);
+  });
+}
+
 void take(Deque& deque, std::size_t participant, std::vector<int>& taken) {
   int value = 0;
   if (deque.take(value, participant)) taken.push_back(value);

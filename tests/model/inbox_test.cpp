@@ -1,13 +1,16 @@
 // The inbox that any thread adds to: nothing is lost, nothing comes twice, what one thread pushes
-// comes in its order, and a consumer that sleeps on an empty inbox is woken.
+// comes in its order, and a consumer that sleeps on an empty inbox is woken. And the injector,
+// where a mutex has to do the same.
 #include "runtime/queue/inbox.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "runtime/park/parker.hpp"
+#include "runtime/queue/injector.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -28,6 +31,67 @@ std::vector<int> taken(queue::Fifo<Letter>& list) {
 void push(queue::Inbox<Letter>& inbox, Letter& letter, int value) {
   letter.value.set(value);
   inbox.push(&letter);
+}
+
+TEST(InjectorModel, counts_what_two_threads_push_at_once) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    std::array<Letter, 3> letters;
+    base::Thread other([&] { injector.push(letters.data(), queue::Admit::if_open, [] {}); });
+    const std::array<Letter*, 2> batch{&letters[1], &letters[2]};
+    injector.push_batch(batch);
+    other.join();
+    std::array<Letter*, 4> popped{};
+    mc::require(injector.pop_batch(popped) == 3, "all three");
+    mc::require(injector.looks_empty(), "no more");
+    mc::sometimes("the batch first", popped[0] == &letters[1]);
+    mc::sometimes("the batch last", popped[0] == letters.data());
+  });
+}
+
+TEST(InjectorModel, gives_each_to_one_of_two_that_pop_at_once) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    Letter letter;
+    injector.push(&letter, queue::Admit::if_open, [] {});
+    std::array<Letter*, 2> others{};
+    std::array<Letter*, 2> own{};
+    base::Thread other([&] { static_cast<void>(injector.pop_batch(others)); });
+    const std::size_t taken = injector.pop_batch(own);
+    other.join();
+    mc::require((own[0] == &letter) != (others[0] == &letter), "one of them");
+    mc::require((taken == 1) == (own[0] == &letter), "counted where it went");
+    mc::sometimes("this one", taken == 1);
+    mc::sometimes("the other", taken == 0);
+  });
+}
+
+/// Moves all to a list that begins with `first`, and takes everything from it.
+std::vector<int> moved_between(Letter& first, queue::Injector<Letter>& injector, Letter& last) {
+  queue::Fifo<Letter> list;
+  list.push_back(&first);
+  static_cast<void>(injector.take_all(list));
+  list.push_back(&last);
+  return taken(list);
+}
+
+TEST(InjectorModel, two_that_move_all_at_once_lose_nothing) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    std::array<Letter, 5> letters;
+    for (int i = 0; i < 5; ++i) letters[static_cast<std::size_t>(i)].value.set(i);
+    injector.push(letters.data(), queue::Admit::if_open, [] {});
+    std::vector<int> others;
+    base::Thread other([&] { others = moved_between(letters[1], injector, letters[2]); });
+    const std::vector<int> own = moved_between(letters[3], injector, letters[4]);
+    other.join();
+    const bool is_own = own == std::vector<int>{3, 0, 4};
+    mc::require(is_own || own == std::vector<int>{3, 4}, "in order");
+    mc::require(others == (is_own ? std::vector<int>{1, 2} : std::vector<int>{1, 0, 2}),
+                "to one of them");
+    mc::sometimes("here", is_own);
+    mc::sometimes("there", !is_own);
+  });
 }
 
 TEST(InboxModel, two_threads_push_and_one_takes_meanwhile) {

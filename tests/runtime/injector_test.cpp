@@ -85,6 +85,45 @@ TEST_F(InjectorTest, moves_all_in_one_go_behind_what_a_list_has) {
   EXPECT_EQ(pop(100), std::vector<int>{5});
 }
 
+TEST_F(InjectorTest, a_batch_of_exactly_all_leaves_an_empty_queue) {
+  push(0);
+  push(1);
+  EXPECT_EQ(pop(2), (std::vector<int>{0, 1}));
+  EXPECT_TRUE(push(2));
+  EXPECT_EQ(pop(2), std::vector<int>{2});
+}
+
+TEST_F(InjectorTest, nodes_bring_no_link_of_an_earlier_queue_along) {
+  nodes_[0].queue_next = &nodes_[8];
+  push(0);
+  Fifo<Node> list;
+  EXPECT_EQ(injector_.take_all(list), 1U);
+  EXPECT_EQ(list.pop_front(), &nodes_[0]);
+  EXPECT_EQ(list.pop_front(), nullptr);
+  nodes_[1].queue_next = &nodes_[8];
+  list.push_back(&nodes_[1]);
+  EXPECT_EQ(list.pop_front(), &nodes_[1]);
+  EXPECT_TRUE(list.empty());
+  nodes_[3].queue_next = &nodes_[8];
+  const std::array<Node*, 2> batch{&nodes_[2], &nodes_[3]};
+  injector_.push_batch(batch);
+  EXPECT_EQ(injector_.take_all(list), 2U);
+  EXPECT_EQ(list.pop_front(), &nodes_[2]);
+  EXPECT_EQ(list.pop_front(), &nodes_[3]);
+  EXPECT_EQ(list.pop_front(), nullptr);
+}
+
+TEST_F(InjectorTest, drains_in_order_also_what_comes_meanwhile) {
+  for (std::size_t i = 0; i < 3; ++i) push(i);
+  std::vector<int> values;
+  injector_.drain([&](Node* node) {
+    values.push_back(node->value);
+    if (node->value == 1) push(3);
+  });
+  EXPECT_EQ(values, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_TRUE(injector_.looks_empty());
+}
+
 TEST_F(InjectorTest, once_closed_refuses_new_nodes_and_takes_old_ones) {
   EXPECT_TRUE(push(0));
   EXPECT_TRUE(injector_.close());

@@ -299,14 +299,16 @@ TEST_F(WhileAThiefIsAtWork, the_owner_pops_none_of_what_the_thief_took) {
 TEST_F(WhileAThiefIsAtWork, the_owner_overflows_none_of_what_the_thief_took) {
   push(kHeld, kCapacity);
   std::vector<int> overflow;
+  std::atomic<bool> fitted{false};
   std::thread owner([&] {
-    queue_.push_back(Slow(kCapacity), [&](std::span<const Slow> batch) {
+    fitted.store(queue_.push_back(Slow(kCapacity), [&](std::span<const Slow> batch) {
       for (const Slow& slow : batch) overflow.push_back(slow.value);
-    });
+    }));
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   release();
   owner.join();
+  EXPECT_EQ(fitted.load(), overflow.empty());
   EXPECT_EQ(stolen_ + overflow.size() + queue_.size(), static_cast<std::size_t>(kCapacity + 1));
   for (const int value : overflow) EXPECT_GE(value, kHeld / 2);
 }

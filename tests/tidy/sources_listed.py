@@ -7,7 +7,7 @@ from source import CXX_SUFFIXES, Finding
 
 PARTS = ("runtime", "reports", "workloads", "harness", "cli", "scripts/peers", "tests")
 # Projects with lists of their own, and files for a copy of this project.
-ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/")
+ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/", "tests/mutants/")
 
 
 def folders_with_lists(files):
