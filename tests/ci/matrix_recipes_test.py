@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recipes for many machines of GitHub and GitLab, job by job, as their runners would start them:
+"""The recipes for many machines of GitHub and GitLab, job by job, as their runners start them:
 with a repository of two revisions, folders in place of the artifacts' store, stand-ins for what
 installs taskbench, and a taskbench that measures a few blocks only."""
 

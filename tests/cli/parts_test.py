@@ -105,8 +105,8 @@ class Parts(PartsTest):
         blocks = 32
         for of in (2, 4):
             part = processes(of, of, blocks)
-            # What a part runs besides its blocks does not depend on their number, so the whole trial
-            # is known, too.
+            # What a part runs besides its blocks does not depend on their number, so the whole
+            # trial is known, too.
             whole = part + 4 * (blocks - blocks // of)
             self.assertLessEqual(part, 1.2 / of * whole, f"{of} parts")
             self.assertEqual(part - 4 * blocks // of, self.BESIDES)
@@ -167,9 +167,9 @@ class Merges(PartsTest):
             "p1 a": "a",
             "p1 p2 --seed 2": "--seed",
             "p1 p2 --base a": "--base",
-            "p1 p2 --explain": "--explain with --merge: journals do not have the programs, which it "
-                               "runs once more; for what --merge calls a FAIL, run: taskbench gate "
-                               "--programs DIR --workload NAME --explain",
+            "p1 p2 --explain": "--explain with --merge: journals do not have the programs, which "
+                               "it runs once more; for what --merge calls a FAIL, run: taskbench "
+                               "gate --programs DIR --workload NAME --explain",
         }
         self.refuse("gate --merge", cases)
         self.part(2, 2, "--max-blocks 4 --seed 2")
