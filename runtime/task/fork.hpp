@@ -321,7 +321,16 @@ class [[nodiscard]] Fork {
     std::swap(frame_, other.frame_);
     return *this;
   }
-  Fork(const Fork&) = delete;
+  Fork(const Fork&) = delete;  // it is given away instead: std::move(fork)
+  /// The copy that fork_join(fork) of a variable would make: does not compile, and says why.
+  template <bool never = false>
+  Fork(Fork&) {
+    static_assert(never,
+                  "an rt::Fork runs once, and is given away: rt::fork_join(std::move(fork)), or "
+                  "rt::fork_join "
+                  "of the call that returns it");
+    std::terminate();
+  }
   Fork& operator=(const Fork&) = delete;
   ~Fork() {
     if (frame_ != nullptr) std::coroutine_handle<>::from_address(frame_).destroy();

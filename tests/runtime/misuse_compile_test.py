@@ -75,6 +75,10 @@ rt::Task<> moves_what_refers_to_a_temporary() {
 }
 rt::Fork<> awaits_a_task_in_a_fork() { co_await number(); }
 rt::Fork<> yields_in_a_fork() { co_await rt::yield_now(); }
+rt::Fork<> joins_a_fork_in_a_variable() {
+  rt::Fork<int> fork = forks();
+  co_await rt::fork_join(fork, forks());
+}
 rt::Fork<> awaits_a_fork_in_a_variable() {
   rt::Fork<int> fork = forks();
   co_await fork;
@@ -87,6 +91,7 @@ EXPECTED = {
     "AwaitedInTheSameExpression": 2,
     "an rt::Fork awaits only other forks": 2,
     "co_await std::move(fork), or": 1,
+    "rt::fork_join(std::move(fork)), or": 1,
     "send a std::unique_ptr of what is not": 1,
 }
 
