@@ -376,8 +376,8 @@ def make_samples(folder):
     store = ("--store", "store")
     call("ab", "--base", "./p1", "--head", "./p2", "--max-blocks", "2", "--journal", "ab.journal",
          "--json", "ab.json", statuses=(3,))
-    call("calibrate", "./p1", "./p2", "--trust-me", "--trials", "6", "--blocks", "2",
-         "--journal", "cal", *store)
+    call("calibrate", "./p1", "./p2", "--trust-me", "--allow-busy", "--trials", "6",
+         "--blocks", "2", "--journal", "cal", *store)
     call("baseline", "save", "b", "--allow-busy", "--program", "./p1", "--processes", "7", *store)
     # Journals of both baseline commands, as if the last process had not ended.
     endless = ("baseline", "save", "c", "--program", "./p1", "--processes", "300")
