@@ -501,7 +501,9 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
   const fs::path path = folder_ / "f";
   const std::string even(400'000, 'e');
   const std::string odd(300'000, 'o');
+  const auto begun = std::chrono::steady_clock::now();
   ASSERT_TRUE(write_atomically(path, even).ok());
+  const auto of_a_write = std::chrono::steady_clock::now() - begun;
   constexpr int kRounds = 40;
   int seen_odd = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -513,8 +515,8 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
         static_cast<void>(write_atomically(path, is_odd ? odd : even));
       }
     }
-    // From "before anything happened" to "many times over", in odd steps.
-    std::this_thread::sleep_for(std::chrono::microseconds(137 * round));
+    // From "before anything happened" to "many times over", however slow the disk is.
+    std::this_thread::sleep_for(5 * of_a_write * round / kRounds);
     ASSERT_EQ(::kill(child, SIGKILL), 0);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
