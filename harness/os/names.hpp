@@ -32,6 +32,12 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What may start now and end by `deadline`: at most `most_s`, and 0 once it has passed.
+[[nodiscard]] inline double limit_s(double most_s,
+                                    const std::optional<Clock::time_point>& deadline) {
+  return deadline ? std::clamp(-seconds_since(*deadline), 0.0, most_s) : most_s;
+}
+
 /// "a, b, c"
 [[nodiscard]] std::string joined(const auto& texts, std::string_view separator = ", ") {
   return fmt::format("{}", fmt::join(texts, separator));

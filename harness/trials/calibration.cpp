@@ -132,10 +132,12 @@ class Calibration final : public JournaledTrial {
   }
 
   void look_up() override {
+    if (!plan_.resume || plan_.budget_is_given) limit_time();
     for (const std::string& command : plan_.copies) {
       try {
         programs_.push_back(
-            Program::find_out(split_command(command), stop(), {.timeout_s = plan_.timeout_s}));
+            Program::find_out(split_command(command), stop(),
+                              {.timeout_s = plan_.timeout_s, .deadline = bench_.deadline}));
       } catch (const std::invalid_argument& error) {
         refuse("'{}': {}", command, error.what());
       }
@@ -150,6 +152,11 @@ class Calibration final : public JournaledTrial {
     }
     BaselineStore(plan_.store).refuse_unwritable();
     if (plan_.resume) read_journals();
+    limit_time();
+  }
+
+  /// Ends what takes longer than the budget as far as it is known.
+  void limit_time() {
     const std::chrono::duration<double> left(std::max(0.0, setup_.budget_s - earlier_s_));
     bench_.deadline = begun_ + std::chrono::duration_cast<Clock::duration>(left);
   }

@@ -128,9 +128,7 @@ void refuse_rebuilt(std::string_view command, const fs::path& journal) {
 }
 
 model::Run run_once(const Program& program, SampleRequest request, const Bench& bench) {
-  if (bench.deadline) {
-    request.timeout_s = std::clamp(-seconds_since(*bench.deadline), 0.0, request.timeout_s);
-  }
+  request.timeout_s = limit_s(request.timeout_s, bench.deadline);
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's

@@ -133,7 +133,7 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
   const auto ask = [&](Strings words, double timeout_s) {
     return run_in(asking.folder,
                   {.command = std::move(words),
-                   .timeout_s = std::min(timeout_s, asking.timeout_s),
+                   .timeout_s = limit_s(std::min(timeout_s, asking.timeout_s), asking.deadline),
                    .waiting = waiting},
                   stop);
   };

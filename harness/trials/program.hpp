@@ -72,6 +72,7 @@ struct Asking {
   double timeout_s = 60;  ///< of each question, which has a limit of its own
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
   fs::path folder{};  ///< where all its processes run; empty: where this one does
+  std::optional<Clock::time_point> deadline{};  ///< of all questions
 };
 
 class Program {

@@ -142,6 +142,13 @@ class BusyMachines(CalibrateTest):
             self.assertLess(time.monotonic() - begun, 8)
             self.assertIn("fitted into 1 s, and a noise floor takes 5", said)
 
+    def test_the_budget_holds_for_asking_the_copies_what_they_are_too(self):
+        copies = " ".join(self.script(name, "sleep 30") for name in ("1", "2"))
+        begun = time.monotonic()
+        said = self.calibrate(f"{copies} --trust-me --allow-busy --budget 1s", status=3).stderr
+        self.assertLess(time.monotonic() - begun, 8)
+        self.assertIn("fitted into 1 s, and a noise floor takes 5", said)
+
 
 class Copies(CalibrateTest):
     def objects(self):

@@ -2,6 +2,7 @@
 // the injector, stealing from a worker that is stuck, waking one at a time.
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "tests/runtime/fixtures.hpp"
@@ -212,8 +213,9 @@ TEST(FairnessOfOneWorker, tasks_that_yield_take_turns) {
 // Stealing.
 
 /// Spawns `tasks` from inside a poll that then occupies its worker until they have run elsewhere;
-/// all but the last, which sits in the LIFO slot and is this worker's own.
-Task<> spawn_and_get_stuck(int tasks, std::atomic<int>& ran) {
+/// all but the last, which sits in the LIFO slot and is this worker's own. Calls `spawned` between.
+Task<> spawn_and_get_stuck(
+    int tasks, std::atomic<int>& ran, std::function<void()> spawned = [] {}) {
   std::atomic<bool> helped{false};
   // Once the last one has counted, this frame may be gone.
   const auto count = [](std::atomic<int>& counted, std::atomic<bool>& all_but_one,
@@ -222,6 +224,7 @@ Task<> spawn_and_get_stuck(int tasks, std::atomic<int>& ran) {
     co_return;
   };
   for (int i = 0; i < tasks; ++i) spawn(count(ran, helped, tasks)).detach();
+  spawned();
   EXPECT_TRUE(block_worker_until(helped));
   while (ran.load() < tasks) co_await yield_now();
 }
@@ -243,13 +246,28 @@ INSTANTIATE_TEST_SUITE_P(Tasks, Stealing, ::testing::Values(2, 10, 200, 3000));
 
 TEST(StealingCounted, takes_half_in_one_go) {
 #if !defined(TASKBENCH_NO_COUNTERS)
+  constexpr int kTasks = 200;
   std::atomic<int> ran{0};
+  std::atomic<bool> is_held{false}, is_filled{false};
+  const auto hold = [&]() -> Task<> {
+    is_held.store(true);
+    EXPECT_TRUE(block_worker_until(is_filled));
+    co_return;
+  };
   Runtime runtime = build(kTwoWorkers);
-  run_as_task(runtime, [&] { return spawn_and_get_stuck(200, ran); });
+  run_as_task(runtime, [&]() -> Task<> {
+    // The thief comes when the queue is full; one that comes earlier finds a task at a time.
+    JoinHandle<void> thief = spawn(hold());
+    JoinHandle<void> own = spawn(yield_times(0));  // displaces it from the LIFO slot
+    EXPECT_TRUE(block_worker_until(is_held));
+    co_await spawn_and_get_stuck(kTasks, ran, [&] { is_filled.store(true); });
+    co_await thief;
+    co_await own;
+  });
   const WorkerCounters total = runtime.stats().total();
-  EXPECT_GE(total.stolen_tasks, 1U);
-  // One at a time would be up to 199 steals for 199 tasks; halves of what is left are far fewer.
-  EXPECT_LE(total.steal_operations, 100U);
+  EXPECT_GE(total.stolen_tasks, kTasks - 1U);
+  // Each takes half of what is left; a few more are for the tasks around them.
+  EXPECT_LE(total.steal_operations, 20U);
 #endif
 }
 
