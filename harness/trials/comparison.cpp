@@ -10,6 +10,7 @@
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
+#include "reports/model/some_of.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -18,15 +19,6 @@ using model::Side;
 using Stage = model::PairedFailure::Stage;
 
 constexpr double kSilence_s = 2;  // that nobody wonders about
-constexpr std::size_t kFilesInASentence = 3;
-
-/// "a, b, c and 2 more"
-std::string some_of(const Strings& files) {
-  const std::size_t shown = std::min(files.size(), kFilesInASentence);
-  const std::size_t more = files.size() - shown;
-  return joined(std::span(files).first(shown)) +
-         (more > 0 ? fmt::format(" and {} more", more) : std::string());
-}
 
 /// One comparison: what was asked for, and its state so far.
 class Comparison final : public KeptTrial<model::PairedTrial> {
@@ -110,7 +102,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       throw NotComparable(
           {.stage = Stage::compare,
            .side = Side::base,
-           .message = fmt::format("{}; base fails in {}", error.what(), some_of(failing))});
+           .message = fmt::format("{}; base fails in {}", error.what(), model::some_of(failing))});
     }
   }
 
@@ -201,7 +193,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (!difference.holds) return false;
     if (!difference.changed.empty()) {
       why_identical_ = fmt::format("the commits differ only in what counts as documentation: {}",
-                                   some_of(difference.changed));
+                                   model::some_of(difference.changed));
     } else if (base == head) {
       why_identical_ = fmt::format("base and head are one commit, {}", abbreviated(base));
     } else {
@@ -209,7 +201,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     if (!compares_head()) return true;
     if (const Strings files = repository_->uncommitted_files(true); !files.empty()) {
-      listener_.note(fmt::format("what is not committed was not looked at: {}", some_of(files)));
+      listener_.note(
+          fmt::format("what is not committed was not looked at: {}", model::some_of(files)));
     }
     return true;
   }

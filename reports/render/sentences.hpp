@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reports/model/lookup.hpp"
+#include "reports/model/some_of.hpp"
 
 namespace taskbench::reports::render {
 
@@ -28,9 +29,7 @@ inline void append(Sentences& sentences, Sentences more) {
 /// The text with a capital letter at its beginning.
 [[nodiscard]] std::string capitalised(std::string text);
 
-/// "a.json, b.json and 98 more"
-[[nodiscard]] std::string some_of(const std::vector<std::string>& texts,
-                                  std::string_view between = ", ", std::size_t most = 5);
+using model::some_of;
 
 /// "sort, hash and 7 more: only head has it."; nothing if there are no names.
 void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what);

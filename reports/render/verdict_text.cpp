@@ -343,14 +343,6 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string some_of(const std::vector<std::string>& texts, std::string_view between,
-                    std::size_t most) {
-  const std::span shown = std::span(texts).first(std::min(texts.size(), most));
-  std::string text = fmt::format("{}", fmt::join(shown, between));
-  if (shown.size() < texts.size()) text += fmt::format(" and {} more", texts.size() - shown.size());
-  return text;
-}
-
 void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what) {
   if (!names.empty()) add(sentences, "{}: {}.", names_text(names), what);
 }

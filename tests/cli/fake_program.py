@@ -2,57 +2,40 @@
 
 import os
 import sys
+from pathlib import Path
 
-# Speaks Google Benchmark's flags. Its times are made up: NAME=NS for each benchmark, times a factor
-# that its path's last part and how often it was run before decide: normal by the central limit, the
-# sum of twelve uniform values. There are hundreds of these processes: the interpreter looks for no
-# packages, and json and random alone would take as long as everything else.
-FAKE = """#!{python} -IS
-import math, os, sys, time
-with open(__file__ + ".runs", "a+") as runs:
-    runs.write(".")
-    drawn = int.from_bytes(f"{{os.path.basename(__file__)}} {{runs.tell()}}".encode(), "big")
+# Interprets a file of ours as a Google Benchmark program: the system starts it, as `#!` says. Each
+# benchmark takes its time times a factor that the file's name and how often it was run before
+# decide. A part in Python may come after that; it makes each process 20 times as slow to start.
+STAND_IN = Path(os.environ["TASKBENCH_BINARY"]).resolve().parents[1] / "tests/benchmark_stand_in"
+
+# The part in Python. `times` are by name, in ns; the other variables are fields of `Script` in
+# benchmark_stand_in.cpp, which goes on with them.
+BODY = """python
+#!{python}
+import os, sys, time
+stand_in, __file__ = sys.argv[1:3]
+del sys.argv[1:3]
 times = dict(part.split("=") for part in {times!r}.split())
-burnt = 1  # CPU time for a unit of wall time
-waits = 0  # repetitions that wait for 3 ms besides
-cut = ()  # benchmarks whose number of iterations was chosen while the process had no CPU
+burnt, waits, cut = 1, 0, ()
 flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
-if flags.get("benchmark_list_tests") == "true":
-    print("\\n".join(times))
-    sys.exit()
-if "--version" in sys.argv:
-    sys.exit("unrecognized command-line flag: --version")
 {body}
-if flags.get("benchmark_filter", "").endswith(")$"):  # names, not what they begin with
-    wanted = flags["benchmark_filter"][2:-2].replace(chr(92), "").split("|")
-    times = {{name: ns for name, ns in times.items() if name in wanted}}
-def uniform():  # SplitMix64
-    global drawn
-    drawn = (drawn + 0x9E3779B97F4A7C15) % 2**64
-    mixed = (drawn ^ drawn >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
-    return (mixed ^ mixed >> 31) / 2**64
-rows = []
-for name, ns in times.items():
-    real = float(ns) * math.exp({noise} * (sum(uniform() for _ in range(12)) - 6))
-    iterations = 1 + int(1e9 * float(flags["benchmark_min_time"]) / float(ns))
-    if name in cut:
-        iterations, real = 1, 50 * real
-    for index in range(int(flags["benchmark_repetitions"])):
-        waited = 3e6 / iterations if index < waits else 0
-        rows.append(
-            f'{{{{"name": "{{name}}", "run_name": "{{name}}", "run_type": "iteration",'
-            f' "repetition_index": {{index}}, "iterations": {{iterations}},'
-            f' "real_time": {{real + waited}},'
-            f' "cpu_time": {{float(ns) * burnt}}, "time_unit": "ns"}}}}')
-result = '{{"context": {{"json_schema_version": 1}}, "benchmarks": [' + ", ".join(rows) + "]}}"
-with open(flags["benchmark_out"], "w") as out:
-    out.write(result)
+lines = [f"time {{name}}={{ns}}" for name, ns in times.items()]
+lines += [f"cut {{name}}" for name in cut]
+lines += ["noise {noise}", f"burnt {{burnt}}", f"waits {{waits}}"]
+os.environ["BENCHMARK_STAND_IN"] = "\\n".join(lines)
+os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])
 """
 
 
-def fake_benchmark(times, noise=0.002, body=""):
-    return FAKE.format(python=sys.executable, times=times, noise=noise, body=body)
+def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False):
+    """A program with the benchmarks `times`, as "NAME=NS NAME=NS", that does `body` before it
+    measures: Python, which may change its variables."""
+    lines = [f"#!{STAND_IN}", f"noise {noise}"]
+    lines += [f"time {part}" for part in times.split()]
+    lines += ["lists_by_filter"] if lists_by_filter else []
+    python = BODY.format(python=sys.executable, times=times, noise=noise, body=body)
+    return "\n".join(lines) + "\n" + (python if body else "")
 
 
 # A stand-in for gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
