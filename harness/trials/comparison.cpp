@@ -489,6 +489,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     Strings known = programs_->base.listed();
     known.insert(known.end(), programs_->head.listed().begin(), programs_->head.listed().end());
     const Strings chosen = benchmark_names(plan_.workloads, known);
+    if (!known.empty()) refuse_unknown(chosen, known);
     explore(*programs_, chosen, *bench_, setup,
             waiting_for("running both once, to see what they measure"));
     keep_chosen(chosen, setup);

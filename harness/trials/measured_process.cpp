@@ -239,7 +239,7 @@ bool is_chosen(const Strings& given, const std::string& benchmark) {
   return given.empty() || std::ranges::any_of(given, is_by);
 }
 
-Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
+void refuse_unknown(const Strings& given, const Strings& benchmarks) {
   std::set<std::string> beginnings;  // each with its benchmarks' names, too
   for (const std::string& each : benchmarks) {
     beginnings.insert(each);
@@ -254,6 +254,10 @@ Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
       throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }
   }
+}
+
+Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
+  refuse_unknown(given, benchmarks);
   Strings chosen = benchmarks;
   std::erase_if(chosen, [&](const std::string& each) { return !is_chosen(given, each); });
   return chosen;

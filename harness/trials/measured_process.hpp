@@ -104,7 +104,10 @@ struct MeasuredProcess {
 /// Whether one of the names given by --workload means this benchmark. Without names, all are meant.
 [[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);
 
-/// The benchmarks that `given` means. Throws UsageError for a name that means none of them.
+/// Throws UsageError for the first name that means none of the benchmarks.
+void refuse_unknown(const Strings& given, const Strings& benchmarks);
+
+/// The benchmarks that `given` means, of which each must mean one, as for refuse_unknown().
 [[nodiscard]] Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks);
 
 }  // namespace taskbench::harness

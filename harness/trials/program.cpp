@@ -144,14 +144,19 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
     throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
   }
-  if (version.output.starts_with("taskbench ") || version.errors.starts_with(kRefusal)) {
-    return {Kind::taskbench, std::move(command), asking.folder, {}};
+  const bool is_ours =
+      version.output.starts_with("taskbench ") || version.errors.starts_with(kRefusal);
+  Strings to_list = command;
+  if (is_ours) to_list.insert(to_list.begin() + 1, "run");
+  const ProcessOutcome list = ask(with(std::move(to_list), {kListing}), kListTimeout_s);
+  Strings names;
+  if (list.ok()) {
+    const std::vector<std::string_view> lines = lines_of(list.output);
+    names.assign(lines.begin(), lines.end());
   }
-  const ProcessOutcome list = ask(with(command, {kListing}), kListTimeout_s);
-  if (list.ok() && !list.output.empty()) {
-    const std::vector<std::string_view> names = lines_of(list.output);
-    return {
-        Kind::google_benchmark, std::move(command), asking.folder, {names.begin(), names.end()}};
+  if (is_ours) return {Kind::taskbench, std::move(command), asking.folder, std::move(names)};
+  if (!names.empty()) {
+    return {Kind::google_benchmark, std::move(command), asking.folder, std::move(names)};
   }
   const std::string text = joined(command, " ");
   const std::string why = why_no_benchmark(command);

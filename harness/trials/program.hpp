@@ -98,7 +98,7 @@ class Program {
   /// The same program in another layout: what `executable` is, called with the same arguments.
   [[nodiscard]] Program in(const fs::path& executable) const;
 
-  /// The names of its benchmarks, as it lists them; empty for taskbench, which is not asked.
+  /// The names of its benchmarks, as it lists them; empty if it is a taskbench that does not.
   [[nodiscard]] const Strings& listed() const { return listed_; }
 
   /// Whether it is surely a benchmark: it lists fewer names if asked for those that match an

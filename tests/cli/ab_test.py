@@ -211,7 +211,9 @@ class Verdicts(AbTest):
              "unknown benchmark 'chained_spwan'; did you mean 'chained_spawn'?"),
             (f"gate {both} nope", "--workload: unknown benchmark 'nope'; there are chained_spawn/"),
         ):
+            start = time.monotonic()
             self.assertIn(says, self.taskbench(call, status=2).stderr)
+            self.assertLess(time.monotonic() - start, 4)  # they ran all benchmarks once, in 9 s
 
     def test_equal_binaries_are_measured_unless_all_that_they_may_read_is_equal(self):
         for side, plugin in (("old", "fast"), ("new", "slow")):

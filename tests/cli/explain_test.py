@@ -211,8 +211,9 @@ class WithoutTools(CountedTest):
                       "valgrind provides it.", " ".join(answer.stdout.split()))
         again = self.taskbench("ab --resume --inconclusive pass-always")
         self.assertEqual(again.stdout, answer.stdout)
-        python = self.ab(self.program("a"), self.program("b"), f"{options} --journal p")
-        self.assertIn("Nothing was counted exactly: base is a script for python", python.stdout)
+        script = self.ab(self.program("a"), self.program("b"), f"{options} --journal p")
+        self.assertIn("Nothing was counted exactly: base is a script for benchmark_stand_in",
+                      script.stdout)
         brief = self.ab(*sides, f"{options} --budget 29s --journal brief")
         self.assertIn("Nothing was counted exactly: a budget below 30 s is not enough.",
                       " ".join(brief.stdout.split()))
