@@ -11,6 +11,7 @@
 #include "harness/trials/scratch_folder.hpp"
 #include "reports/model/date.hpp"
 #include "reports/render/flame_graph.hpp"
+#include "reports/render/numbers.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "harness/os/atomic_file.hpp"
 #include "harness/os/file_content.hpp"
 #include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
 #include "harness/trials/allocation_marks_file.hpp"
 #include "harness/trials/scratch_folder.hpp"
 #include "harness/trials/stored.hpp"

@@ -21,6 +21,7 @@ namespace taskbench::harness {
 namespace {
 
 using namespace reports;
+using reports::contains;
 using namespace reports::json;
 
 using model::Side;

@@ -17,6 +17,8 @@
 namespace taskbench::harness {
 namespace {
 
+using namespace workloads;
+
 /// What the fake workloads do and have done. Reset before each test.
 struct Doings {
   std::vector<std::uint64_t> verified;  ///< "id" of the case, at each verification

@@ -12,6 +12,7 @@ namespace taskbench::harness {
 namespace {
 
 using namespace reports;
+using reports::contains;
 
 TEST(stored, results_that_are_no_files_are_refused) {
   const auto said = [](const fs::path& path) {

@@ -11,6 +11,7 @@ namespace taskbench::harness {
 namespace {
 
 namespace model = reports::model;
+using namespace workloads;
 using rt::PollEnd;
 using rt::TraceEvent;
 using rt::TraceEventKind;
