@@ -24,9 +24,10 @@ class LadderCommand final : public Command {
     options.describe(
         "Measure what each step from tokio01 to work_stealing gives.\n\n"
         "Each workload is measured on tokio01, on eleven schedulers that have one step more each, "
-        "and on work_stealing: a queue of fixed size, the LIFO slot, and so on in the order of the "
-        "document on Tokio's scheduler, then what is our own (`taskbench list rungs`). A fresh "
-        "process measures all of them in a drawn order; only times of one process are compared.",
+        "and on work_stealing: a queue of fixed size, the LIFO slot, and so on in the order of "
+        "Tokio's article on its rewrite (2019), then what is our own (`taskbench list rungs`). A "
+        "fresh process measures all of them in a drawn order; only times of one process are "
+        "compared.",
         "Examples:\n"
         "  taskbench ladder\n"
         "  taskbench ladder chained_spawn ping_pong --budget 2m\n"

@@ -46,14 +46,14 @@ Table table_of(const model::Ladder& ladder, const LadderVerdict& verdict) {
   return table;
 }
 
-/// "In all 12.3× (12.1× … 12.5×); in the document 12.0×, 2,019,796 → 168,854 ns."
+/// "In all 12.3× (12.1× … 12.5×); in Tokio's article 12.0×, 2,019,796 → 168,854 ns."
 std::string total_text(const LadderVerdict& verdict) {
   const std::optional<Gain>& total = verdict.rows.back().total;
   if (!total) return {};
   std::string text = fmt::format("In all {}", times(total->ratio));
   if (total->interval) text += fmt::format(" ({})", gain_interval(total));
   if (const auto* const documented = verdict.documented) {
-    text += fmt::format("; in the document {}, {} → {} ns", times(documented->ratio()),
+    text += fmt::format("; in Tokio's article {}, {} → {} ns", times(documented->ratio()),
                         with_separators(documented->before_ns, 0),
                         with_separators(documented->after_ns, 0));
   }
@@ -162,11 +162,11 @@ Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
   for (const model::LadderRung& rung : ladder.rungs) labels.push_back(rung_text(rung));
   labels.emplace_back("in all");
   if (verdict.documented != nullptr) {
-    const int index = plot.begin_block("the document's total", "ratio  row");
+    const int index = plot.begin_block("the article's total", "ratio  row");
     const double ratio = verdict.documented->ratio();
     plot.point({ratio, middle_of_row(verdict.rows.size())});
     drawing.range.take(ratio);
-    plot.draw("index {} using 1:2 with points pt 13 ps 1.6 lt {} title 'total in the document'",
+    plot.draw("index {} using 1:2 with points pt 13 ps 1.6 lt {} title 'total in Tokio''s article'",
               index, kOrange);
   }
   plot.show_title();

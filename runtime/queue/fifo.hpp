@@ -24,6 +24,13 @@ class Fifo {
     last_ = last;
   }
 
+  /// Appends all of `list`, which is empty afterwards.
+  void append(Fifo& list) noexcept {
+    if (list.empty()) return;
+    append(list.first_, list.last_);
+    list = {};
+  }
+
   /// Takes out the oldest node; nullptr if there is none.
   [[nodiscard]] Node* pop_front() noexcept {
     Node* const node = first_;
@@ -35,6 +42,8 @@ class Fifo {
 
   /// The next to be popped, or nullptr.
   [[nodiscard]] Node* front() const noexcept { return first_; }
+  /// The last to be popped, or nullptr.
+  [[nodiscard]] Node* back() const noexcept { return last_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
  private:

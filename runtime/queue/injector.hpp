@@ -1,28 +1,37 @@
-// The injection queue: an intrusive list under a mutex. It takes the overflow of local queues
-// and whatever is scheduled from threads outside the pool.
+// The injection queue: what is scheduled from threads outside the pool, an intrusive list, and the
+// overflow of local queues, in blocks of pointers between the parts of that list; under a mutex.
 //
 // Threads: every function may be called from any thread.
 //
 // Invariants
-//   J1  first_, last_, closed_ and the links of queued nodes are guarded by mutex_.
+//   J1  first_, blocks_, spares_, closed_ and the links of queued nodes are guarded by mutex_.
 //   J2  size_ is stored only under mutex_; the lock-free read is a hint, never a proof of
 //       emptiness for a thread that has not fenced since it published that it is idle.
 //   J3  After close() no push with Admit::if_open succeeds. Tasks that were already admitted may
 //       still come back (Admit::always): shutdown waits for them.
+//   J4  Oldest first: first_, then each block followed by what was pushed after it. No block in
+//       blocks_ is empty.
+//
+// A batch is copied as pointers because its nodes are cold: a local queue that overflows has 256 of
+// them, more than the first-level cache holds. Linked, each would be missed when it is put in, and
+// again, under the mutex, when it is taken out.
 //
 // Rejected: a lock-free list of pushes that the consumer takes whole. The mutex is short (a few
 // stores), uncontended in the common case, and a consumer can take a bounded batch in order.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <utility>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/queue/fifo.hpp"
+#include "runtime/queue/limits.hpp"
 
 namespace taskbench::rt::queue {
 
@@ -32,9 +41,18 @@ enum class Admit : std::uint8_t {
 };
 
 /// `Node` has a member `Node* queue_next`, which belongs to the queue while the node is in it.
-template <class Node>
+template <class Node, class Limits = ProductionLimits>
 class Injector {
  public:
+  Injector() = default;
+  Injector(const Injector&) = delete;
+  Injector& operator=(const Injector&) = delete;
+  ~Injector() {
+    base::LockGuard lock(mutex_);  // nobody else is here; for the rule J1
+    while (Block* block = blocks_.pop_front()) delete block;
+    while (Block* block = spares_.pop_front()) delete block;
+  }
+
   /// Appends one node. Returns false, having done nothing, when it was refused. `under_lock` runs
   /// with the mutex held after the node is in.
   template <class UnderLock>
@@ -42,40 +60,44 @@ class Injector {
     node->queue_next = nullptr;
     base::LockGuard lock(mutex_);
     if (closed_ && admit == Admit::if_open) return false;
-    append(node, node, 1);
+    end().append(node, node);
+    store_size(size_locked() + 1);
     under_lock();
     return true;
   }
 
-  /// Appends nodes that were admitted before, in order: linked first, then put in under one lock.
+  /// Appends nodes that were admitted before, in order, under one lock.
   void push_batch(std::span<Node* const> nodes) {
-    if (nodes.empty()) return;
-    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) nodes[i]->queue_next = nodes[i + 1];
-    nodes.back()->queue_next = nullptr;
     base::LockGuard lock(mutex_);
-    append(nodes.front(), nodes.back(), nodes.size());
+    store_size(size_locked() + nodes.size());
+    while (nodes.size() > 1) {
+      Block* const block = new_block();
+      if (block == nullptr) break;
+      block->count = std::min(nodes.size(), kBlock);
+      std::copy_n(nodes.begin(), block->count, block->nodes.begin());
+      blocks_.push_back(block);
+      nodes = nodes.subspan(block->count);
+    }
+    for (Node* node : nodes) end().push_back(node);  // one, or there is no memory
   }
 
   /// Takes up to `out.size()` nodes, oldest first. Returns how many. A list that fits is unhooked
   /// whole and walked outside of the lock: its nodes are likely in another core's cache.
   std::size_t pop_batch(std::span<Node*> out) {
     if (looks_empty()) return 0;
-    Node* node = nullptr;
+    Fifo<Node> whole;
+    std::size_t taken = 0;
     {
       base::LockGuard lock(mutex_);
       const std::size_t size = size_locked();
-      if (size > out.size()) {
-        first_ = walk(first_, out);
-        store_size(size - out.size());
-        return out.size();
+      if (blocks_.empty() && size <= out.size()) {
+        whole.append(first_);
+      } else {
+        while (taken < out.size() && take_some(out, taken)) continue;
       }
-      node = std::exchange(first_, nullptr);
-      last_ = nullptr;
-      out = out.first(size);
-      store_size(0);
+      store_size(size - (whole.empty() ? taken : size));
     }
-    walk(node, out);
-    return out.size();
+    return take_listed(whole, out, taken);
   }
 
   /// Moves all to the back of `list`, in one go, so that a flood of pushes holds nobody up. Returns
@@ -84,7 +106,12 @@ class Injector {
     if (looks_empty()) return 0;
     base::LockGuard lock(mutex_);
     const std::size_t size = size_locked();
-    if (size != 0) list.append(std::exchange(first_, nullptr), std::exchange(last_, nullptr));
+    list.append(first_);
+    while (Block* block = blocks_.front()) {
+      for (Node* node : block->rest()) list.push_back(node);
+      retire(block);
+      list.append(first_);
+    }
     store_size(0);
     return size;
   }
@@ -119,24 +146,72 @@ class Injector {
   [[nodiscard]] bool looks_empty() const { return size() == 0; }
 
  private:
-  /// Fills `out` from the list and returns what follows.
-  static Node* walk(Node* node, std::span<Node*> out) {
-    for (Node*& place : out) {
-      place = node;
-      node = node->queue_next;
-      if (node != nullptr) __builtin_prefetch(node);
-    }
-    return node;
+  /// What a local queue moves out at once.
+  static constexpr std::size_t kBlock = Limits::kLocalQueueCapacity / 2 + 1;
+  /// Blocks that are kept for the next batches: they spare an allocation each, and 17 KiB are not
+  /// worth giving back.
+  static constexpr std::size_t kMostSpares = 16;
+
+  struct Block {
+    [[nodiscard]] std::span<Node*> rest() { return std::span(nodes).first(count).subspan(begin); }
+
+    std::array<Node*, kBlock> nodes;
+    std::size_t begin = 0;  // those before it have been taken
+    std::size_t count = 0;
+    Fifo<Node> after;  // what was pushed after this block, before the next
+    Block* queue_next = nullptr;
+  };
+
+  /// Where the next node goes.
+  Fifo<Node>& end() TASKBENCH_REQUIRES(mutex_) {
+    return blocks_.empty() ? first_ : blocks_.back()->after;
   }
 
-  void append(Node* first, Node* last, std::size_t count) TASKBENCH_REQUIRES(mutex_) {
-    if (last_ == nullptr) {
-      first_ = first;
-    } else {
-      last_->queue_next = first;
+  /// An empty block; nullptr without memory.
+  Block* new_block() TASKBENCH_REQUIRES(mutex_) {
+    Block* const spare = spares_.pop_front();
+    if (spare == nullptr) return new (std::nothrow) Block;
+    --spare_count_;
+    spare->begin = 0;
+    return spare;
+  }
+
+  /// Takes out the first block, of which nothing is left. What follows it comes first now.
+  void retire(Block* block) TASKBENCH_REQUIRES(mutex_) {
+    static_cast<void>(blocks_.pop_front());
+    first_.append(block->after);
+    if (spare_count_ == kMostSpares) {
+      delete block;
+      return;
     }
-    last_ = last;
-    store_size(size_locked() + count);
+    ++spare_count_;
+    spares_.push_back(block);
+  }
+
+  /// Takes the oldest node, or as many of the oldest block as fit. False: there is nothing.
+  bool take_some(std::span<Node*> out, std::size_t& taken) TASKBENCH_REQUIRES(mutex_) {
+    if (Node* const node = first_.pop_front()) {
+      if (first_.front() != nullptr) __builtin_prefetch(first_.front());
+      out[taken++] = node;
+      return true;
+    }
+    Block* const block = blocks_.front();
+    if (block == nullptr) return false;
+    const std::size_t some = std::min(out.size() - taken, block->count - block->begin);
+    std::copy_n(block->rest().begin(), some, out.begin() + static_cast<std::ptrdiff_t>(taken));
+    taken += some;
+    block->begin += some;
+    if (block->begin == block->count) retire(block);
+    return true;
+  }
+
+  /// Fills `out` from `list`, behind those that it has.
+  static std::size_t take_listed(Fifo<Node>& list, std::span<Node*> out, std::size_t taken) {
+    while (Node* const node = list.pop_front()) {
+      if (list.front() != nullptr) __builtin_prefetch(list.front());
+      out[taken++] = node;
+    }
+    return taken;
   }
 
   [[nodiscard]] std::size_t size_locked() const TASKBENCH_REQUIRES(mutex_) {
@@ -147,8 +222,10 @@ class Injector {
   }
 
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  Node* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
-  Node* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
+  Fifo<Node> first_ TASKBENCH_GUARDED_BY(mutex_);
+  Fifo<Block> blocks_ TASKBENCH_GUARDED_BY(mutex_);
+  Fifo<Block> spares_ TASKBENCH_GUARDED_BY(mutex_);
+  std::size_t spare_count_ TASKBENCH_GUARDED_BY(mutex_) = 0;
   bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
   alignas(base::kFalseSharingBytes) base::Atomic<std::size_t> size_{0};
 };

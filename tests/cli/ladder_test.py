@@ -28,7 +28,7 @@ class Ladder(TerminalTest):
             self.assertRegex(row, rf"^{step.replace('(', '.').replace(')', '.')} +[\d,]+ ")
         for row in rows[3 : 2 + len(steps)]:
             self.assertRegex(row, r" (–|[\d.]+×) +[\d.]+× … [\d.]+× +[\d.]+×$")
-        self.assertRegex(text, r"In all [\d.]+× \([\d.]+× … [\d.]+×\); in the document 12.0×, "
+        self.assertRegex(text, r"In all [\d.]+× \([\d.]+× … [\d.]+×\); in Tokio's article 12.0×, "
                                r"2,019,796 → 168,854 ns\.")
 
     def test_json_holds_the_blocks_and_what_follows_from_them(self):

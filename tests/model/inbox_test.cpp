@@ -66,6 +66,30 @@ TEST(InjectorModel, gives_each_to_one_of_two_that_pop_at_once) {
   });
 }
 
+TEST(InjectorModel, a_block_is_shared_by_two_that_pop_parts_of_it) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    std::array<Letter, 4> letters;
+    const std::array<Letter*, 3> batch{&letters[0], &letters[1], &letters[2]};
+    injector.push_batch(batch);
+    std::array<Letter*, 2> others{};
+    std::array<Letter*, 2> own{};
+    std::size_t other_count = 0;
+    base::Thread other([&] { other_count = injector.pop_batch(others); });
+    injector.push(&letters[3], queue::Admit::if_open, [] {});
+    const std::size_t own_count = injector.pop_batch(own);
+    other.join();
+    mc::require(own_count == 2 && other_count == 2, "all four");
+    const bool is_first = own[0] == &letters[0];
+    const auto& older = is_first ? own : others;
+    const auto& newer = is_first ? others : own;
+    mc::require(older[0] == &letters[0] && older[1] == &letters[1], "the oldest go together");
+    mc::require(newer[0] == &letters[2] && newer[1] == &letters[3], "and what came later behind");
+    mc::sometimes("the oldest here", is_first);
+    mc::sometimes("the oldest there", !is_first);
+  });
+}
+
 /// Moves all to a list that begins with `first`, and takes everything from it.
 std::vector<int> moved_between(Letter& first, queue::Injector<Letter>& injector, Letter& last) {
   queue::Fifo<Letter> list;

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -53,7 +56,7 @@ TEST_F(InjectorTest, gives_back_in_order_what_was_pushed) {
   EXPECT_EQ(pop(1), std::vector<int>{6});
 }
 
-TEST_F(InjectorTest, takes_a_batch_linked_first_in_order) {
+TEST_F(InjectorTest, takes_a_batch_in_order) {
   push(0);
   const std::array<Node*, 3> batch{&nodes_[1], &nodes_[2], &nodes_[3]};
   injector_.push_batch(batch);
@@ -61,6 +64,22 @@ TEST_F(InjectorTest, takes_a_batch_linked_first_in_order) {
   injector_.push_batch({});
   EXPECT_EQ(injector_.size(), 5U);
   EXPECT_EQ(pop(100), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(InjectorTest, a_block_that_is_taken_in_parts_keeps_its_place) {
+  const std::array<Node*, 3> first{&nodes_[0], &nodes_[1], &nodes_[2]};
+  const std::array<Node*, 2> second{&nodes_[5], &nodes_[6]};
+  injector_.push_batch(first);
+  push(3);
+  push(4);
+  injector_.push_batch(second);
+  push(7);
+  EXPECT_EQ(pop(1), std::vector<int>{0});
+  EXPECT_EQ(pop(3), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(pop(2), (std::vector<int>{4, 5}));
+  push(8);
+  EXPECT_EQ(injector_.size(), 3U);
+  EXPECT_EQ(pop(100), (std::vector<int>{6, 7, 8}));
 }
 
 TEST_F(InjectorTest, batch_of_one_into_an_empty_queue) {
@@ -145,6 +164,56 @@ TEST_F(InjectorTest, runs_the_callers_section_only_for_what_it_took) {
   EXPECT_EQ(calls, 1);
   injector_.locked(count);
   EXPECT_EQ(calls, 2);
+}
+
+TEST(InjectorProperty, is_first_in_first_out_whatever_comes_in_batches_and_goes_in_parts) {
+  std::mt19937 random(26);
+  const auto below = [&](std::size_t count) { return random() % count; };
+  std::vector<Node> nodes(200'000);
+  std::size_t next = 0;
+  Injector<Node> injector;
+  std::deque<Node*> reference;
+  const auto expect_oldest = [&](Node* node) {
+    ASSERT_FALSE(reference.empty());
+    ASSERT_EQ(node, reference.front());
+    reference.pop_front();
+  };
+  while (next + 400 < nodes.size()) {
+    switch (below(8)) {
+      case 0:
+      case 1:
+      case 2: {
+        std::vector<Node*> batch(below(2) == 0 ? 129 : below(400));
+        for (Node*& node : batch) node = &nodes[next++];
+        injector.push_batch(batch);
+        reference.insert(reference.end(), batch.begin(), batch.end());
+        break;
+      }
+      case 3:
+        for (std::size_t i = below(4); i > 0; --i) {
+          reference.push_back(&nodes[next++]);
+          EXPECT_TRUE(injector.push(reference.back(), Admit::if_open, kNothing));
+        }
+        break;
+      case 4: {
+        if (below(20) != 0) break;
+        Fifo<Node> list;
+        EXPECT_EQ(injector.take_all(list), reference.size());
+        while (Node* const node = list.pop_front()) expect_oldest(node);
+        EXPECT_TRUE(reference.empty());
+        break;
+      }
+      default: {
+        std::vector<Node*> out(below(2) == 0 ? 129 : below(500));
+        const std::size_t taken = injector.pop_batch(out);
+        EXPECT_EQ(taken, std::min(out.size(), reference.size()));
+        for (std::size_t i = 0; i < taken; ++i) expect_oldest(out[i]);
+        break;
+      }
+    }
+    ASSERT_EQ(injector.size(), reference.size());
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST(InjectorThreads, count_in_is_count_out) {

@@ -39,8 +39,8 @@ constexpr std::chrono::nanoseconds kMaxHoldBack{4'000};
 /// How often in a row a task that yields is polled, because it is alone or behind.
 constexpr std::uint32_t kTurnsInARow = 8;
 
-/// At most this many tasks are taken from the injector under one lock.
-constexpr std::size_t kInjectorBatch = 128;
+/// At most this many tasks are taken from the injector under one lock: an overflow.
+constexpr std::size_t kInjectorBatch = queue::ProductionLimits::kLocalQueueCapacity / 2 + 1;
 
 }  // namespace
 

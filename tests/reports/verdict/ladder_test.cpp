@@ -56,7 +56,7 @@ TEST(Ladder, a_step_that_gives_nothing_is_a_dash) {
   EXPECT_TRUE(contains(text, "  2.00×  2.00× … 2.00×")) << text;
   EXPECT_TRUE(contains(text, "nothing (ours)")) << text;
   EXPECT_TRUE(contains(text, "      –  0.99× … 1.01×")) << text;
-  EXPECT_TRUE(contains(text, "in the document 12.0×")) << text;
+  EXPECT_TRUE(contains(text, "in Tokio's article 12.0×")) << text;
 }
 
 TEST(Ladder, the_waterfall_reaches_from_total_to_total) {
@@ -66,7 +66,7 @@ TEST(Ladder, the_waterfall_reaches_from_total_to_total) {
   EXPECT_TRUE(contains(plot.data, " 2 3 0.34\n")) << plot.data;  // in row 2, green
   EXPECT_TRUE(contains(plot.data, " 3 8 0.1\n")) << plot.data;   // in row 3, grey and thin
   EXPECT_TRUE(contains(plot.script, "'in all' 4")) << plot.script;
-  EXPECT_TRUE(contains(plot.data, "# index 4: the document's total")) << plot.data;
+  EXPECT_TRUE(contains(plot.data, "# index 4: the article's total")) << plot.data;
 }
 
 }  // namespace
