@@ -146,6 +146,7 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
   }
   const bool is_ours =
       version.output.starts_with("taskbench ") || version.errors.starts_with(kRefusal);
+  if (is_ours && command.size() > 1 && command[1] == "run") command.erase(command.begin() + 1);
   Strings to_list = command;
   if (is_ours) to_list.insert(to_list.begin() + 1, "run");
   const ProcessOutcome list = ask(with(std::move(to_list), {kListing}), kListTimeout_s);

@@ -48,7 +48,6 @@ class Injector {
   Injector(const Injector&) = delete;
   Injector& operator=(const Injector&) = delete;
   ~Injector() {
-    base::LockGuard lock(mutex_);  // nobody else is here; for the rule J1
     while (Block* block = blocks_.pop_front()) delete block;
     while (Block* block = spares_.pop_front()) delete block;
   }

@@ -204,6 +204,12 @@ class Verdicts(AbTest):
                          "taskbench, byte for byte, which reads no other files\n")
         self.assertFalse((self.folder / "taskbench-ab.journal").exists())
 
+    def test_taskbench_may_be_given_as_it_is_run_by_hand(self):
+        one, two = (side.replace(" ", " run ", 1) for side in self.copies())
+        self.ab(one, two, "--run-identical --exact off --max-blocks 1 --json r.json", status=3)
+        self.assertEqual(list(self.verdicts()),
+                         ["chained_spawn/work_stealing/workers:1/length:10"])
+
     def test_a_name_that_is_none_does_not_pass_for_that(self):
         both = f"--base {BINARY} --head {BINARY} --min-time 1ms --workload"
         for call, says in (

@@ -208,7 +208,7 @@ NAMED = (
     ("no notification after a batch was taken from the injector", WORKER,
      "    if (!searching_) set_.notify_from(*this);\n", ""),
     ("the injector's size is not stored", INJECTOR,
-     "    store_size(size_locked() + count);\n", ""),
+     "    store_size(size_locked() + 1);\n", ""),
     ("an owner goes without release and acquire", "runtime/base/shared.hpp",
      "owners_.fetch_sub(1, acq_rel)", "owners_.fetch_sub(1, relaxed)"),
     ("who waits for the global queue does not look again",

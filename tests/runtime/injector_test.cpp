@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/runtime/allocations.hpp"
+
 namespace taskbench::rt::queue {
 namespace {
 
@@ -214,6 +216,36 @@ TEST(InjectorProperty, is_first_in_first_out_whatever_comes_in_batches_and_goes_
     ASSERT_EQ(injector.size(), reference.size());
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(InjectorMemory, keeps_the_blocks_of_sixteen_batches_for_the_next) {
+  Node node;
+  const std::array<Node*, 129> batch = [&] {
+    std::array<Node*, 129> nodes;
+    nodes.fill(&node);
+    return nodes;
+  }();
+  Injector<Node> injector;
+  for (const std::size_t expected : {40, 24, 24}) {
+    const std::size_t before = tests::allocations();
+    for (int i = 0; i < 40; ++i) injector.push_batch(batch);
+    EXPECT_EQ(tests::allocations() - before, expected);
+    std::array<Node*, 129> out;
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(injector.pop_batch(out), 129U);
+  }
+}
+
+TEST_F(InjectorTest, links_a_batch_where_there_is_no_memory_for_a_block) {
+  const std::array<Node*, 2> first{&nodes_[0], &nodes_[1]};
+  const std::array<Node*, 3> second{&nodes_[2], &nodes_[3], &nodes_[4]};
+  injector_.push_batch(first);
+  {
+    const tests::NoMemory no_memory;
+    injector_.push_batch(second);
+  }
+  EXPECT_EQ(injector_.size(), 5U);
+  EXPECT_EQ(pop(3), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(pop(100), (std::vector<int>{3, 4}));
 }
 
 TEST(InjectorThreads, count_in_is_count_out) {

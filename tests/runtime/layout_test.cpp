@@ -1,5 +1,4 @@
-// Where the parts of a task lie, and that there is one allocation a task. This file replaces
-// the global allocation functions of the test program to count.
+// Where the parts of a task lie, and that there is one allocation a task.
 
 #include <sys/eventfd.h>
 
@@ -12,37 +11,9 @@
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/net/tcp.hpp"
 #include "runtime/sync/join_set.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  return allocate(bytes, alignof(std::max_align_t));
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace taskbench::rt {
 namespace {
@@ -152,9 +123,9 @@ TEST(Layout, a_connection_that_is_echoed_is_one_block_of_five_lines) {
 
 template <class Function>
 std::size_t allocations_of(Function function) {
-  const std::size_t before = allocations.load();
+  const std::size_t before = allocations();
   function();
-  return allocations.load() - before;
+  return allocations() - before;
 }
 
 TEST(Allocations, a_task_is_one_allocation) {

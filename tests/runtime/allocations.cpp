@@ -1,0 +1,45 @@
+#include "tests/runtime/allocations.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> allocated{0};
+thread_local bool has_no_memory = false;
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (has_no_memory) throw std::bad_alloc();
+  allocated.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  return allocate(bytes, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace taskbench::rt::tests {
+
+std::size_t allocations() noexcept { return allocated.load(std::memory_order_relaxed); }
+
+NoMemory::NoMemory() noexcept { has_no_memory = true; }
+NoMemory::~NoMemory() { has_no_memory = false; }
+
+}  // namespace taskbench::rt::tests
