@@ -7,6 +7,7 @@
 namespace {
 
 std::atomic<std::size_t> allocated{0};
+std::atomic<std::size_t> freed{0};
 thread_local bool has_no_memory = false;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -18,6 +19,11 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
+void release(void* memory) noexcept {
+  if (memory != nullptr) freed.fetch_add(1, std::memory_order_relaxed);
+  std::free(memory);
+}
+
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
@@ -26,18 +32,17 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 
 namespace taskbench::rt::tests {
 
 std::size_t allocations() noexcept { return allocated.load(std::memory_order_relaxed); }
+std::size_t deallocations() noexcept { return freed.load(std::memory_order_relaxed); }
 
 NoMemory::NoMemory() noexcept { has_no_memory = true; }
 NoMemory::~NoMemory() { has_no_memory = false; }

@@ -8,6 +8,8 @@ namespace taskbench::rt::tests {
 
 /// Allocations so far, by all threads.
 [[nodiscard]] std::size_t allocations() noexcept;
+/// How many of them have been freed.
+[[nodiscard]] std::size_t deallocations() noexcept;
 
 /// While it lives, its thread gets no memory.
 class NoMemory {

@@ -218,21 +218,39 @@ TEST(InjectorProperty, is_first_in_first_out_whatever_comes_in_batches_and_goes_
   }
 }
 
-TEST(InjectorMemory, keeps_the_blocks_of_sixteen_batches_for_the_next) {
+/// An overflow of which each task is the same.
+std::array<Node*, 129> overflow_of(Node& node) {
+  std::array<Node*, 129> nodes;
+  nodes.fill(&node);
+  return nodes;
+}
+
+TEST(InjectorMemory, keeps_the_blocks_of_sixteen_overflows_for_the_next) {
   Node node;
-  const std::array<Node*, 129> batch = [&] {
-    std::array<Node*, 129> nodes;
-    nodes.fill(&node);
-    return nodes;
-  }();
   Injector<Node> injector;
   for (const std::size_t expected : {40, 24, 24}) {
     const std::size_t before = tests::allocations();
-    for (int i = 0; i < 40; ++i) injector.push_batch(batch);
+    for (int i = 0; i < 40; ++i) injector.push_batch(overflow_of(node));
     EXPECT_EQ(tests::allocations() - before, expected);
+    const std::size_t freed_before = tests::deallocations();
     std::array<Node*, 129> out;
     for (int i = 0; i < 40; ++i) ASSERT_EQ(injector.pop_batch(out), 129U);
+    EXPECT_EQ(tests::deallocations() - freed_before, 24U);
   }
+}
+
+TEST(InjectorMemory, is_given_back_at_the_end_queued_or_kept) {
+  Node node;
+  const std::size_t before = tests::allocations();
+  const std::size_t freed_before = tests::deallocations();
+  {
+    Injector<Node> injector;
+    for (int i = 0; i < 5; ++i) injector.push_batch(overflow_of(node));
+    std::array<Node*, 258> out;
+    ASSERT_EQ(injector.pop_batch(out), 258U);
+  }
+  EXPECT_EQ(tests::allocations() - before, 5U);
+  EXPECT_EQ(tests::deallocations() - freed_before, 5U);
 }
 
 TEST_F(InjectorTest, links_a_batch_where_there_is_no_memory_for_a_block) {
