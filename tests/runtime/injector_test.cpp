@@ -228,7 +228,7 @@ std::array<Node*, 129> overflow_of(Node& node) {
 TEST(InjectorMemory, keeps_the_blocks_of_sixteen_overflows_for_the_next) {
   Node node;
   Injector<Node> injector;
-  for (const std::size_t expected : {40, 24, 24}) {
+  for (const std::size_t expected : {40U, 24U, 24U}) {
     const std::size_t before = tests::allocations();
     for (int i = 0; i < 40; ++i) injector.push_batch(overflow_of(node));
     EXPECT_EQ(tests::allocations() - before, expected);
