@@ -85,18 +85,18 @@ class Injector {
   std::size_t pop_batch(std::span<Node*> out) {
     if (looks_empty()) return 0;
     Fifo<Node> whole;
-    std::size_t taken = 0;
     {
       base::LockGuard lock(mutex_);
       const std::size_t size = size_locked();
-      if (blocks_.empty() && size <= out.size()) {
-        whole.append(first_);
-      } else {
-        while (taken < out.size() && take_some(out, taken)) continue;
+      if (!blocks_.empty() || size > out.size()) {
+        const std::size_t taken = take(out);
+        store_size(size - taken);
+        return taken;
       }
-      store_size(size - (whole.empty() ? taken : size));
+      whole.append(first_);
+      store_size(0);
     }
-    return take_listed(whole, out, taken);
+    return take_listed(whole, out);
   }
 
   /// Moves all to the back of `list`, in one go, so that a flood of pushes holds nobody up. Returns
@@ -187,28 +187,29 @@ class Injector {
     spares_.push_back(block);
   }
 
-  /// Takes the oldest node, or as many of the oldest block as fit. False: there is nothing.
-  bool take_some(std::span<Node*> out, std::size_t& taken) TASKBENCH_REQUIRES(mutex_) {
-    if (Node* const node = first_.pop_front()) {
-      if (first_.front() != nullptr) __builtin_prefetch(first_.front());
-      out[taken++] = node;
-      return true;
+  /// Fills `out` with the oldest. Returns how many there were.
+  std::size_t take(std::span<Node*> out) TASKBENCH_REQUIRES(mutex_) {
+    std::size_t taken = take_listed(first_, out);
+    while (taken < out.size() && !blocks_.empty()) {
+      Block* const block = blocks_.front();
+      const std::span<Node*> rest = block->rest();
+      const std::size_t some = std::min(out.size() - taken, rest.size());
+      std::copy_n(rest.data(), some, out.data() + taken);
+      block->begin += some;
+      taken += some;
+      if (some < rest.size()) break;
+      retire(block);
+      taken += take_listed(first_, out.subspan(taken));
     }
-    Block* const block = blocks_.front();
-    if (block == nullptr) return false;
-    const std::size_t some = std::min(out.size() - taken, block->count - block->begin);
-    std::copy_n(block->rest().begin(), some, out.begin() + static_cast<std::ptrdiff_t>(taken));
-    taken += some;
-    block->begin += some;
-    if (block->begin == block->count) retire(block);
-    return true;
+    return taken;
   }
 
-  /// Fills `out` from `list`, behind those that it has.
-  static std::size_t take_listed(Fifo<Node>& list, std::span<Node*> out, std::size_t taken) {
-    while (Node* const node = list.pop_front()) {
-      if (list.front() != nullptr) __builtin_prefetch(list.front());
-      out[taken++] = node;
+  /// Fills `out` from the front of `list`. Returns how many there were.
+  static std::size_t take_listed(Fifo<Node>& list, std::span<Node*> out) {
+    std::size_t taken = 0;
+    while (taken < out.size() && !list.empty()) {
+      out[taken++] = list.pop_front();
+      __builtin_prefetch(list.front());
     }
     return taken;
   }

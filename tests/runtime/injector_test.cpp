@@ -239,6 +239,16 @@ TEST(InjectorMemory, keeps_the_blocks_of_sixteen_overflows_for_the_next) {
   }
 }
 
+TEST(InjectorMemory, is_not_taken_for_single_tasks) {
+  Node nodes[2];
+  Injector<Node> injector;
+  const std::size_t before = tests::allocations();
+  const std::array<Node*, 1> batch{&nodes[0]};
+  injector.push_batch(batch);
+  injector.push(&nodes[1], Admit::always, kNothing);
+  EXPECT_EQ(tests::allocations() - before, 0U);
+}
+
 TEST(InjectorMemory, is_given_back_at_the_end_queued_or_kept) {
   Node node;
   const std::size_t before = tests::allocations();
