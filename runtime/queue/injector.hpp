@@ -190,7 +190,7 @@ class Injector {
   /// Fills `out` with the oldest. Returns how many there were.
   std::size_t take(std::span<Node*> out) TASKBENCH_REQUIRES(mutex_) {
     std::size_t taken = take_listed(first_, out);
-    while (taken < out.size() && !blocks_.empty()) {
+    while (!blocks_.empty()) {
       Block* const block = blocks_.front();
       const std::span<Node*> rest = block->rest();
       const std::size_t some = std::min(out.size() - taken, rest.size());
