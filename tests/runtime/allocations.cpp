@@ -32,6 +32,12 @@ void release(void* memory) noexcept {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// The library's own calls the throwing one; that of a sanitizer has an allocator of its own.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
+  return allocate(bytes, alignof(std::max_align_t));
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
