@@ -31,17 +31,25 @@ std::size_t expected_bytes(const RunPlan& plan) {
   constexpr std::size_t kRowBytes = 1500;
   constexpr std::size_t kAggregateRows = 5;
   const auto rows = static_cast<std::size_t>(plan.settings.repetitions) + kAggregateRows;
-  return kContextBytes + plan.cases.size() * rows * kRowBytes;
+  return kContextBytes + (plan.cases.size() + plan.commands.size()) * rows * kRowBytes;
 }
 
 model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
   model::Run run;
   run.environment = probe_environment(command_line.front(), workloads::kWorkloadsVersion);
+  if (!plan.commands.empty()) {  // how taskbench was built says nothing of them
+    model::Environment& environment = run.environment;
+    environment.compiler.clear();
+    environment.compiler_flags.clear();
+    environment.build_type.clear();
+    environment.git_commit.clear();
+  }
   ProgressLine line(plan.quiet);
   const auto before = read_machine();
-  auto result = measure(
-      plan.cases, plan.settings, [&](const Progress& now) { line.show(now); }, stop);
+  const auto show = [&](const Progress& now) { line.show(now); };
+  auto result = plan.commands.empty() ? measure(plan.cases, plan.settings, show, stop)
+                                      : measure_commands(plan.commands, plan.settings, show, stop);
   run.drift = drift_between(before, read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
@@ -98,11 +106,16 @@ class RunCommand final : public Command {
         "  taskbench run ping_pong --counters basic,software,sched:sched_switch\n"
         "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
         "  taskbench run http_hello --load wrk --repetitions 3\n"
+        "  taskbench run --command quick='sort -S 1G big.txt' --command slow='sort big.txt'\n"
         "\n"
         "Exit status: 0 done, 2 usage or input error, 4 a program that --load or --counters needs "
         "is missing or failed, 5 a workload failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
+    for (const char* other : {"WORKLOAD", "--scheduler", "--workers", "--param", "--filter",
+                              "--time-budget", "--pin", "--counters", "--load"}) {
+      options["--command"]->excludes(options[other]);
+    }
     declare_output(options);
   }
 
@@ -130,6 +143,10 @@ class RunCommand final : public Command {
     options.value("--filter", arguments_.filter, "REGEX", Text{.may_be_empty = true},
                   "Keep the cases whose name matches this regular expression (RE2 syntax) "
                   "anywhere. A name looks like chained_spawn/work_stealing/workers:2.");
+    options.value("--command", arguments_.commands, "[NAME=]CMD", AsGiven{},
+                  "Measure a command in place of workloads, from its start to its end: each "
+                  "iteration runs it once, without a shell, its output thrown away. May be "
+                  "repeated.");
     options.flag("--list", list_, "Print the names of the cases that would run, and run none.");
   }
 
@@ -206,6 +223,7 @@ class RunCommand final : public Command {
     if (list_) {
       std::string names;
       for (const auto& each : plan.cases) names += each.name() + '\n';
+      for (const auto& each : plan.commands) names += each.name + '\n';
       return printed(names);
     }
     for (const auto& file : {json_, json_flat_}) refuse_unwritable(file, expected_bytes(plan));

@@ -265,7 +265,7 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   Settings& settings = plan.settings;
-  const std::size_t case_count = plan.cases.size();
+  const std::size_t case_count = plan.cases.size() + plan.commands.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
     refuse("--repetitions: {} of {} cases are more than {} in all; give fewer",
            settings.repetitions, case_count, kMaxRepetitionsInAll);
@@ -312,7 +312,8 @@ void plan_load(const RunArguments& arguments, RunPlan& plan) {
 }
 
 void check_iterations(const RunPlan& plan) {
-  const Strings names = each_of(plan.cases, &Case::name);
+  Strings names = each_of(plan.cases, &Case::name);
+  for (const TimedCommand& each : plan.commands) names.push_back(each.name);
   for (const auto& [name, count] : plan.settings.iterations) {
     if (!contains(names, name)) refuse("--iterations: {}", unknown_name("case", name, names));
   }
@@ -332,9 +333,40 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
 
 bool is_assignment(const std::string& word) { return word.find('=') != std::string::npos; }
 
+/// "NAME=COMMAND", or a command, which is its own name.
+TimedCommand parse_command(const std::string& text) {
+  constexpr std::string_view kOfNames =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/";
+  const std::size_t end = text.find_first_not_of(kOfNames);
+  const bool has_name = end != std::string::npos && end > 0 && text[end] == '=';
+  TimedCommand command{.name = text.substr(0, has_name ? end : std::string::npos)};
+  try {
+    command.words = split_command(text.substr(has_name ? end + 1 : 0));
+  } catch (const std::invalid_argument& error) {
+    refuse("--command '{}': {}", shortened(text), error.what());
+  }
+  return command;
+}
+
+RunPlan plan_commands(const RunArguments& arguments) {
+  RunPlan plan = arguments.plan;
+  for (const std::string& text : arguments.commands) {
+    TimedCommand command = parse_command(text);
+    if (contains(plan.commands, command.name, &TimedCommand::name)) {
+      refuse("--command: '{}' is given twice; give each a name, as in NAME='{}'",
+             shortened(command.name), shortened(text));
+    }
+    plan.commands.push_back(std::move(command));
+  }
+  plan_time(arguments.min_time_s, plan);
+  check_iterations(plan);
+  return plan;
+}
+
 }  // namespace
 
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
+  if (!arguments.commands.empty()) return plan_commands(arguments);
   Strings names;
   Strings assignments = arguments.parameters;
   for (const std::string& word : arguments.words) {

@@ -39,6 +39,7 @@ struct RunArguments {
   std::vector<unsigned> workers;  ///< none: as many as there are CPUs
   Strings parameters;
   std::optional<std::string> filter;
+  Strings commands;  ///< --command, as given; none: workloads are measured
   std::optional<double> min_time_s;
   const Loader* loader = nullptr;  ///< none: the workloads' own clients
   RunPlan plan;

@@ -1,4 +1,4 @@
-// An open file. For the files of this folder.
+// An open file.
 #pragma once
 
 #include <unistd.h>

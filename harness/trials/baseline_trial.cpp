@@ -153,7 +153,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
   void explore() {
     model::SeriesSetup& setup = trial_.setup;
     SampleRequest request = request_of(setup, bench_.timeout_s);
-    request.repetitions = trial_repetitions(*program_);
+    request.repetitions = program_->kind().trial_repetitions();
     model::Run result = run_once(*program_, request, bench_);
     std::erase_if(result.cases, [&](const model::Case& benchmark) {
       const std::string reason = why_left_out(benchmark);
@@ -176,7 +176,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
     setup.iterations.clear();
     for (const auto& benchmark : result.cases) {
       setup.benchmarks.push_back(benchmark.name);
-      if (program_->takes_iterations()) {
+      if (program_->kind().takes_iterations()) {
         setup.iterations[benchmark.name] = benchmark.repetitions.front().iterations;
       }
     }
@@ -189,7 +189,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
   /// be; empty: where they were first.
   void run_processes(LineFile& journal, bool keeps_all, std::optional<double> place_ns = {}) {
     SampleRequest request = request_of(trial_.setup, bench_.timeout_s);
-    if (!program_->takes_iterations()) request.iterations.clear();
+    if (!program_->kind().takes_iterations()) request.iterations.clear();
     std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
     std::optional<double> place = place_ns ? place_ns : verdict::place_of(trial_);
     const int most_aside = keeps_all ? 0 : trial_.setup.processes;

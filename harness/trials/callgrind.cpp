@@ -62,7 +62,7 @@ Call call_of(const Program& program, const std::string& benchmark, std::uint64_t
              const fs::path& json) {
   SampleRequest request;
   request.seed = seed;
-  if (program.kind() == Program::Kind::google_benchmark) {
+  if (&program.kind() == &google_benchmark_kind()) {
     request.benchmarks = {benchmark};
     request.repetitions = kRepetitions;
     request.min_time_s = kNoMinTime_s;
@@ -147,8 +147,10 @@ std::string why_interpreted(const Program& program) {
 
 CallgrindCount count_by_callgrind(const Program& program, const std::string& benchmark,
                                   std::uint64_t seed, double timeout_s, const Bench& bench) {
-  const bool is_foreign = program.kind() == Program::Kind::google_benchmark;
+  const bool is_foreign = &program.kind() == &google_benchmark_kind();
   CallgrindCount count;
+  count.failure = program.kind().why_not_counted();
+  if (!count.failure.empty()) return count;
   if (is_foreign && benchmark.find("/threads:") != std::string::npos) {
     count.failure = kSeveralThreads;
     return count;

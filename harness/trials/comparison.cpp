@@ -283,6 +283,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     for (const Side side : kBothSides) build(side);
     programs_ = TrialPrograms{find_program(Side::base), find_program(Side::head)};
+    note_kind();
     bench_.emplace(stop(), timeout_s_);
     const bool has_layouts =
         !program(Side::base).layouts.empty() || !program(Side::head).layouts.empty();
@@ -327,7 +328,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     for (const Side side : {Side::head, Side::base}) {
       if (!is_cached(*repository_, plan_.recipe, program(side).commit)) continue;
       build(side);
-      return find_program(side).lists_by_filter(stop());
+      return find_program(side).is_sure(stop());
     }
     const fs::path tree = repository_->working_tree();
     Strings words = split_command(plan_.recipe.program);
@@ -343,8 +344,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       throw failed(problem);
     }
     try {
-      const Asking asking{.timeout_s = timeout_s_, .folder = tree / plan_.cwd};
-      return Program::find_out(words, stop(), asking).lists_by_filter(stop());
+      const Asking asking{
+          .timeout_s = timeout_s_, .folder = tree / plan_.cwd, .kind = named_kind()};
+      return Program::find_out(words, stop(), asking).is_sure(stop());
     } catch (const NotMeasurable& error) {
       if (error.has_failed) return false;
       throw failed(error.what());
@@ -413,6 +415,19 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
+  /// Notes a kind that a reader might not expect.
+  void note_kind() {
+    const ProgramKind& kind = programs_->base.kind();
+    if (&kind != &programs_->head.kind() || !kind.is_noted()) return;
+    trial_.setup.kind = kind.name();
+  }
+
+  /// What --kind says that both programs are.
+  [[nodiscard]] const ProgramKind* named_kind() const {
+    const std::string& name = trial_.setup.kind;
+    return name.empty() ? nullptr : &find_kind("--kind", name);
+  }
+
   /// Finds a side's program. A command that is no program is a mistake of its author, and one that
   /// crashes has failed; a revision that was built has failed in both cases.
   [[nodiscard]] Program find_program(Side side) {
@@ -427,9 +442,11 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     try {
       const std::string what = fmt::format("asking {} what it measures", name_of(side));
-      return Program::find_out(
-          words_of_command(side), stop(),
-          {.timeout_s = timeout_s_, .waiting = waiting_for(what), .folder = folder});
+      return Program::find_out(words_of_command(side), stop(),
+                               {.timeout_s = timeout_s_,
+                                .waiting = waiting_for(what),
+                                .folder = folder,
+                                .kind = named_kind()});
     } catch (const std::invalid_argument& error) {
       refuse("--{} '{}': {}", name_of(side), command, error.what());
     } catch (const ProgramError& error) {
@@ -471,10 +488,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     // A program that answers every query in the same way is no benchmark, and must not pass as
     // equal.
-    if (!programs_->base.lists_by_filter(stop())) {
+    if (!programs_->base.is_sure(stop())) {
       listener_.note(
-          "the programs are equal, but do not surely use Google Benchmark: they list the same "
-          "whatever --benchmark_filter says. Both are measured");
+          "the programs are equal, but are not surely benchmarks: they answer the same whatever "
+          "they are asked for. Both are measured");
       return false;
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
@@ -489,7 +506,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     Strings known = programs_->base.listed();
     known.insert(known.end(), programs_->head.listed().begin(), programs_->head.listed().end());
     const Strings chosen = benchmark_names(plan_.workloads, known);
-    if (!known.empty()) refuse_unknown(chosen, known);
+    const bool are_all = programs_->base.kind().lists_all() && programs_->head.kind().lists_all();
+    if (!known.empty() && are_all) refuse_unknown(chosen, known);
     explore(*programs_, chosen, *bench_, setup,
             waiting_for("running both once, to see what they measure"));
     keep_chosen(chosen, setup);
@@ -533,7 +551,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     request.benchmarks.clear();
     request.iterations.clear();
     request.families = benchmark_names(plan_.workloads, head.listed());
-    request.repetitions = trial_repetitions(head);
+    request.repetitions = head.kind().trial_repetitions();
     request.waiting = waiting_for("running head alone");
     try {
       if (measure_once(head, request, bench).cases.empty()) {

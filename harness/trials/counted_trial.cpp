@@ -191,7 +191,9 @@ std::string CountedTrial::why_nothing_counts(double budget_s) const {
                        model::duration_text(kLeastBudgetToCount_s));
   }
   for (const Side side : kBothSides) {
-    std::string why = why_interpreted(of(programs_, side));
+    std::string why = of(programs_, side).kind().why_not_counted();
+    if (!why.empty()) return why;
+    why = why_interpreted(of(programs_, side));
     if (!why.empty()) return fmt::format("{} is {}", name_of(side), why);
   }
   return why_no_valgrind(bench_.stop);

@@ -132,22 +132,7 @@ model::Run run_once(const Program& program, SampleRequest request, const Bench& 
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's
-  const std::optional<double> queued_s = program.measure(request, file, bench.stop);
-  if (!fs::exists(file, ignored)) {
-    const std::string command = joined(program.command(), " ");
-    throw ProgramError(
-        fmt::format("'{}' ended well and wrote no result: it is no benchmark, or leaves out "
-                    "--benchmark_out; {}",
-                    command, why_no_benchmark(program.command())));
-  }
-  try {
-    model::Run result = read_result_file(file, json::UnusableRows::noted);
-    result.queued_s = queued_s;
-    return result;
-  } catch (const json::ReadError& error) {
-    throw ProgramError(
-        fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()));
-  }
+  return program.measure(request, file, bench.stop);
 }
 
 std::string why_left_out(const model::Case& benchmark) {
@@ -159,10 +144,6 @@ std::string why_left_out(const model::Case& benchmark) {
     return "reports only aggregates of it (ReportAggregatesOnly), and no single repetitions";
   }
   return {};
-}
-
-std::int64_t trial_repetitions(const Program& program) {
-  return program.kind() == Program::Kind::taskbench ? 1 : 2;
 }
 
 void sort_as_listed(const Program& program, model::Run& result) {
@@ -205,7 +186,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
   const auto start = Clock::now();
   try {
     process.result = measure_once(program, request, bench);
-    if (!program.takes_iterations()) lengthen(program, request, bench, process.result);
+    if (program.kind().finds_iterations()) lengthen(program, request, bench, process.result);
   } catch (const ProgramError&) {
     if (bench.is_over()) return std::nullopt;
     throw;

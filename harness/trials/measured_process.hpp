@@ -61,10 +61,6 @@ template <class Setup>
 /// name; empty if it can.
 [[nodiscard]] std::string why_left_out(const model::Case& benchmark);
 
-/// How many repetitions a first run takes to show what a benchmark of the program writes: one of
-/// Google Benchmark's that reports only aggregates does so from the second repetition on.
-[[nodiscard]] std::int64_t trial_repetitions(const Program& program);
-
 /// Puts the results, which come in the order in which they were drawn, into the order in which the
 /// program lists its benchmarks: that of reports.
 void sort_as_listed(const Program& program, model::Run& result);

@@ -31,13 +31,6 @@ bool has_case(const model::Run& run, const std::string& name) {
   return contains(run.cases, name, &model::Case::name);
 }
 
-/// Google Benchmark says in a benchmark's name when MeasureProcessCPUTime() was called.
-model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmark) {
-  const bool of_process =
-      program.kind() == Program::Kind::taskbench || has_part(benchmark, "process_time");
-  return of_process ? model::CpuTimeOf::process : model::CpuTimeOf::main_thread;
-}
-
 /// The benchmarks of both programs, as far as base can run them.
 struct Exploration {
   model::Run base;
@@ -73,7 +66,11 @@ void note_missing(const TrialPrograms& programs, const Strings& chosen, Explorat
       // A program with its own main() may print more than names.
       const bool is_prose = name.find(' ') != std::string::npos && !name.ends_with('>');
       if (is_prose || !is_chosen(chosen, name)) continue;
-      if (has_case(both.base, name) || has_case(both.head, name)) continue;
+      const auto is_of_it = [&](const std::string& each) { return is_meant(name, each); };
+      if (std::ranges::any_of(both.base.cases, is_of_it, &model::Case::name) ||
+          std::ranges::any_of(both.head.cases, is_of_it, &model::Case::name)) {
+        continue;
+      }
       both.leave_out(name, "it is listed, but no result of it was written");
     }
   }
@@ -83,7 +80,7 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   Exploration both;
   for (const Side side : kBothSides) {
     const Program& program = of(programs, side);
-    request.repetitions = trial_repetitions(program);
+    request.repetitions = program.kind().trial_repetitions();
     const auto start = Clock::now();
     of(both, side) = of_side(side, [&] { return run_once(program, request, bench); });
     (side == Side::base ? both.base_s : both.head_s) = seconds_since(start);
@@ -247,7 +244,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
   const bool shares_iterations =
-      programs.base.takes_iterations() && programs.head.takes_iterations();
+      programs.base.kind().takes_iterations() && programs.head.kind().takes_iterations();
   // Iterations are found in runs as long as those that count.
   if (setup.fits_budget && !shares_iterations) request.min_time_s = kShortest_s;
   request.waiting = [&](double) {
@@ -277,8 +274,10 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
       continue;
     }
     setup.benchmarks.push_back(name);
-    const auto cpu_time = cpu_time_of(programs.base, name);
-    if (cpu_time == cpu_time_of(programs.head, name)) setup.cpu_time_of[name] = cpu_time;
+    const auto cpu_time = programs.base.kind().cpu_time_of(name);
+    if (cpu_time && cpu_time == programs.head.kind().cpu_time_of(name)) {
+      setup.cpu_time_of[name] = *cpu_time;
+    }
     if (shares_iterations) {
       setup.iterations[name] = benchmark.repetitions.front().iterations;
     }

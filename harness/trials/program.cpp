@@ -7,39 +7,14 @@
 
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/model/fingerprint.hpp"
 
 namespace taskbench::harness {
 namespace {
 
-// Limits for questions. A program that knows neither may begin to measure in answer, so they are
-// short.
-constexpr double kVersionTimeout_s = 10;
 constexpr double kLddTimeout_s = 60;
-constexpr double kListTimeout_s = 60;
-
-constexpr const char* kListing = "--benchmark_list_tests=true";
-
-// What taskbench answers when it is asked for its version and for a list at once.
-constexpr std::string_view kRefusal = "taskbench: error: ";
-
-std::string escaped(const std::string& name) {
-  constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
-  std::string result;
-  for (const char each : name) {
-    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
-    result += each;
-  }
-  return result;
-}
-
-/// An expression that matches only the requested names; empty for all.
-std::string filter_for(const SampleRequest& request) {
-  const bool exactly = !request.benchmarks.empty();
-  const Strings alternatives = each_of(exactly ? request.benchmarks : request.families, escaped);
-  if (alternatives.empty()) return {};
-  return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
-}
+constexpr std::size_t kMostPrinted_bytes = std::size_t{64} << 20;  // of the results of a process
 
 /// Why a program could not be started, if the system's own message would mislead.
 std::string why_not_started(const std::string& name, const ProcessOutcome& outcome) {
@@ -61,11 +36,6 @@ ProcessOutcome run_in(const fs::path& folder, ProcessRequest request, const std:
   if (!folder.empty() && name.find('/') != std::string::npos) name = fs::absolute(name).string();
   request.folder = folder.string();
   return run_process(request, stop);
-}
-
-Strings with(Strings words, std::initializer_list<std::string> more) {
-  words.insert(words.end(), more);
-  return words;
 }
 
 /// The libraries that the loader loads with an executable, if ldd can say.
@@ -125,55 +95,64 @@ Strings split_command(std::string_view text) {
   return words;
 }
 
+namespace {
+
+/// Throws what says why a program is of no kind, or not of the one that was named.
+[[noreturn]] void refuse_kind(const Strings& command, const ProgramKind* named,
+                              const ProcessOutcome& list) {
+  const std::string text = joined(command, " ");
+  const std::string why =
+      named == nullptr ? why_no_benchmark(command) : fmt::format("it is not {}", named->title());
+  if (list.ok()) throw NotMeasurable(fmt::format("'{}' lists no benchmarks; {}", text, why));
+  const std::string asked = (named == nullptr ? fmt::format("asked with {}", kListing) : "asked") +
+                            " for what it measures";
+  if (list.end == ProcessOutcome::End::timed_out) {
+    throw ProgramError(fmt::format("'{}', {}, {}; {}", text, asked, list.text(), why));
+  }
+  if (list.end != ProcessOutcome::End::exited) {
+    throw ProgramError(fmt::format("'{}', {}, {}", text, asked, list.text()));
+  }
+  throw NotMeasurable(fmt::format("'{}' is not a benchmark of a known kind: {}, it {}; {}", text,
+                                  asked, list.text(), why),
+                      true);
+}
+
+}  // namespace
+
 Program Program::find_out(Strings command, const std::stop_token& stop, const Asking& asking) {
   const auto start = Clock::now();
   const auto waiting = [&](double) {
     if (asking.waiting) asking.waiting(seconds_since(start));
   };
   const auto ask = [&](Strings words, double timeout_s) {
-    return run_in(asking.folder,
-                  {.command = std::move(words),
-                   .timeout_s = limit_s(std::min(timeout_s, asking.timeout_s), asking.deadline),
-                   .waiting = waiting},
-                  stop);
+    ProcessOutcome outcome =
+        run_in(asking.folder,
+               {.command = std::move(words),
+                .timeout_s = limit_s(std::min(timeout_s, asking.timeout_s), asking.deadline),
+                .waiting = waiting},
+               stop);
+    if (outcome.end == ProcessOutcome::End::not_started) {
+      throw NotMeasurable(
+          fmt::format("'{}' {}", command.front(), why_not_started(command.front(), outcome)));
+    }
+    return outcome;
   };
-  // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know lists
-  // its names, and does not run them all.
-  const ProcessOutcome version = ask({command.front(), "--version", kListing}, kVersionTimeout_s);
-  if (version.end == ProcessOutcome::End::not_started) {
+  const fs::path executable = executable_of(command);
+  if (asking.kind != nullptr && ::access(executable.c_str(), X_OK) != 0) {
+    ProcessOutcome not_started;
+    not_started.code = errno;
     throw NotMeasurable(
-        fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
+        fmt::format("'{}' {}", command.front(), why_not_started(command.front(), not_started)));
   }
-  const bool is_ours =
-      version.output.starts_with("taskbench ") || version.errors.starts_with(kRefusal);
-  if (is_ours && command.size() > 1 && command[1] == "run") command.erase(command.begin() + 1);
-  Strings to_list = command;
-  if (is_ours) to_list.insert(to_list.begin() + 1, "run");
-  const ProcessOutcome list = ask(with(std::move(to_list), {kListing}), kListTimeout_s);
-  Strings names;
-  if (list.ok()) {
-    const std::vector<std::string_view> lines = lines_of(list.output);
-    names.assign(lines.begin(), lines.end());
+  const std::string content = content_of(executable).value_or("");
+  Answer answer;
+  for (const ProgramKind* kind : program_kinds()) {
+    if (asking.kind == nullptr ? !kind->may_be(content) : kind != asking.kind) continue;
+    answer = kind->ask(command, ask, asking.kind != nullptr);
+    if (!answer.is_of_kind) continue;
+    return {*kind, std::move(answer.command), asking.folder, std::move(answer.listed)};
   }
-  if (is_ours) return {Kind::taskbench, std::move(command), asking.folder, std::move(names)};
-  if (!names.empty()) {
-    return {Kind::google_benchmark, std::move(command), asking.folder, std::move(names)};
-  }
-  const std::string text = joined(command, " ");
-  const std::string why = why_no_benchmark(command);
-  if (list.ok()) throw NotMeasurable(fmt::format("'{}' lists no benchmarks; {}", text, why));
-  const std::string asked = fmt::format("{} for what it measures", kListing);
-  if (list.end == ProcessOutcome::End::timed_out) {
-    throw ProgramError(fmt::format("'{}', asked with {}, {}; {}", text, asked, list.text(), why));
-  }
-  if (list.end != ProcessOutcome::End::exited) {
-    throw ProgramError(fmt::format("'{}', asked with {}, {}", text, asked, list.text()));
-  }
-  throw NotMeasurable(
-      fmt::format(
-          "'{}' is neither taskbench nor a Google Benchmark program: asked with {}, it {}; {}",
-          text, asked, list.text(), why),
-      true);
+  refuse_kind(command, asking.kind, answer.list);
 }
 
 Program Program::in(const fs::path& executable) const {
@@ -182,16 +161,10 @@ Program Program::in(const fs::path& executable) const {
   return other;
 }
 
-bool Program::lists_by_filter(const std::stop_token& stop) const {
-  if (kind_ == Kind::taskbench) return true;
-  const ProcessOutcome none = run_in(
-      folder_,
-      {.command = with(command_, {kListing, "--benchmark_filter=^$"}), .timeout_s = kListTimeout_s},
-      stop);
-  const std::vector<std::string_view> names = lines_of(none.output);
-  const auto is_listed = [&](std::string_view name) { return contains(listed_, name); };
-  return none.end == ProcessOutcome::End::exited && names.size() < listed_.size() &&
-         std::ranges::all_of(names, is_listed);  // what a main of its own prints besides
+bool Program::is_sure(const std::stop_token& stop) const {
+  return kind_->is_sure(command_, listed_, [&](Strings words, double timeout_s) {
+    return run_in(folder_, {.command = std::move(words), .timeout_s = timeout_s}, stop);
+  });
 }
 
 fs::path called_path(const Strings& command) {
@@ -236,7 +209,8 @@ std::string why_no_benchmark(const Strings& command) {
            "path/to/benchmark \"$@\"";
   }
   return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
-         "BENCHMARK_MAIN()), or a script that hands its arguments on to one of them";
+         "BENCHMARK_MAIN()), a test binary of Go (go test -c), or a script that hands its "
+         "arguments on to one of them; with --kind command, any command as a whole";
 }
 
 Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
@@ -271,45 +245,33 @@ std::string digest_of_program(const Strings& command) {
   return loaded.empty() ? digest : digest_of(digest);
 }
 
-Strings Program::arguments(const SampleRequest& request, const fs::path& json) const {
-  const std::string filter = filter_for(request);
-  if (kind_ == Kind::google_benchmark) {
-    auto words =
-        with(command_, {fmt::format("--benchmark_out={}", json.string()),
-                        "--benchmark_out_format=json", "--benchmark_report_aggregates_only=false",
-                        "--benchmark_display_aggregates_only=true",
-                        "--benchmark_enable_random_interleaving=true",
-                        fmt::format("--benchmark_repetitions={}", request.repetitions),
-                        fmt::format("--benchmark_min_time={}", request.min_time_s)});
-    if (!filter.empty()) words.push_back(fmt::format("--benchmark_filter={}", filter));
-    return words;
-  }
-  Strings words{command_.front(), "run"};
-  words.insert(words.end(), command_.begin() + 1, command_.end());
-  words =
-      with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
-                              fmt::format("{}s", request.min_time_s), "--seed",
-                              std::to_string(request.seed), "--json", json.string(), "--quiet"});
-  if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
-  for (const auto& [name, count] : request.iterations) {
-    words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
-  }
-  return words;
-}
-
-std::optional<double> Program::measure(const SampleRequest& request, const fs::path& json,
-                                       const std::stop_token& stop) const {
-  const ProcessOutcome outcome =
-      run_in(folder_,
-             {.command = arguments(request, json),
-              .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
-              .timeout_s = request.timeout_s,
-              .waiting = request.waiting},
-             stop);
+model::Run Program::measure(const SampleRequest& request, const fs::path& file,
+                            const std::stop_token& stop) const {
+  Strings environment = kind_->environment(request);
+  environment.push_back("TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x'));
+  const ProcessOutcome outcome = run_in(folder_,
+                                        {.command = arguments(request, file),
+                                         .environment = std::move(environment),
+                                         .timeout_s = request.timeout_s,
+                                         .waiting = request.waiting,
+                                         .most_output_bytes = kMostPrinted_bytes},
+                                        stop);
   if (!outcome.ok()) {
     throw ProgramError(fmt::format("'{}' {}", joined(command_, " "), outcome.text()));
   }
-  return outcome.queued_s;
+  try {
+    model::Run result = kind_->read(command_, outcome, file);
+    result.queued_s = outcome.queued_s;
+    if (!request.benchmarks.empty()) {  // some kinds of programs cannot be asked for some only
+      std::erase_if(result.cases, [&](const model::Case& benchmark) {
+        return !contains(request.benchmarks, benchmark.name);
+      });
+    }
+    return result;
+  } catch (const json::ReadError& error) {
+    throw ProgramError(
+        fmt::format("'{}' wrote an unusable result: {}", command_.front(), error.what()));
+  }
 }
 
 }  // namespace taskbench::harness

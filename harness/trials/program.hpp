@@ -1,24 +1,10 @@
-// A program that can be measured from outside: taskbench itself, or any program that uses Google
-// Benchmark.
+// A program that can be measured from outside, of any kind (program_kind.hpp).
 #pragma once
 
 #include "harness/trials/names.hpp"
-#include "reports/model/sampling.hpp"
+#include "harness/trials/program_kind.hpp"
 
 namespace taskbench::harness {
-
-/// A failure of a program, in a sentence that names it.
-struct ProgramError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// A program that cannot be measured: it cannot be started, measures nothing, or ends with a status
-/// other than 0 when asked what it measures.
-struct NotMeasurable : ProgramError {
-  explicit NotMeasurable(const std::string& what, bool ended_so = false)
-      : ProgramError(what), has_failed(ended_so) {}
-  bool has_failed;  ///< it ended with such a status: it may be no benchmark, or cannot start here
-};
 
 /// Splits words as a shell would: blanks separate, '…' and "…" keep together, a backslash takes the
 /// next character as it is. Nothing is expanded. Throws std::invalid_argument for a quote that is
@@ -58,32 +44,22 @@ inline constexpr std::string_view kElf = "\177ELF";
 /// notice a rebuild; empty if the program cannot be read.
 [[nodiscard]] std::string digest_of_program(const Strings& command);
 
-/// How one process should measure.
-struct SampleRequest : model::Sampling {
-  Strings benchmarks;             ///< names; empty: all
-  Strings families;               ///< where those are empty: what names begin with up to a slash
-  std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
-  double timeout_s = 60;
-  std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
-};
-
 /// How to ask a program what it is.
 struct Asking {
   double timeout_s = 60;  ///< of each question, which has a limit of its own
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
   fs::path folder{};  ///< where all its processes run; empty: where this one does
   std::optional<Clock::time_point> deadline{};  ///< of all questions
+  const ProgramKind* kind = nullptr;            ///< what it is; none: it is recognised
 };
 
 class Program {
  public:
-  enum class Kind { taskbench, google_benchmark };
-
   /// Finds out what `command` is by asking it. For taskbench, words after the program's name are
   /// options of `taskbench run`; otherwise they are passed on before ours. Throws ProgramError.
   static Program find_out(Strings command, const std::stop_token& stop, const Asking& asking = {});
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] const ProgramKind& kind() const { return *kind_; }
   [[nodiscard]] const Strings& command() const { return command_; }
 
   /// The words after its name that it was given.
@@ -98,33 +74,31 @@ class Program {
   /// The same program in another layout: what `executable` is, called with the same arguments.
   [[nodiscard]] Program in(const fs::path& executable) const;
 
-  /// The names of its benchmarks, as it lists them; empty if it is a taskbench that does not.
+  /// The names of its benchmarks, as it lists them; empty if it does not.
   [[nodiscard]] const Strings& listed() const { return listed_; }
 
-  /// Whether it is surely a benchmark: it lists fewer names if asked for those that match an
-  /// expression, while another kind of program would answer the same. Asks the program.
-  [[nodiscard]] bool lists_by_filter(const std::stop_token& stop) const;
+  /// Whether it is surely of its kind: not a program that would answer anything in this way. Asks
+  /// the program.
+  [[nodiscard]] bool is_sure(const std::stop_token& stop) const;
 
-  /// Whether the number of iterations of a repetition can be set.
-  [[nodiscard]] bool takes_iterations() const { return kind_ == Kind::taskbench; }
-
-  /// Runs one process that writes its results, as Google Benchmark's JSON, to `json`. Throws
+  /// Runs one process, and reads its result, which is in `file` if it does not print it. Throws
   /// ProgramError if it fails in any way or is interrupted; the file may then contain anything.
-  /// Returns how long the process waited for a CPU, as ProcessOutcome::queued_s.
-  std::optional<double> measure(const SampleRequest& request, const fs::path& json,
-                                const std::stop_token& stop) const;
+  [[nodiscard]] model::Run measure(const SampleRequest& request, const fs::path& file,
+                                   const std::stop_token& stop) const;
 
   /// The words that measure() executes.
-  [[nodiscard]] Strings arguments(const SampleRequest& request, const fs::path& json) const;
+  [[nodiscard]] Strings arguments(const SampleRequest& request, const fs::path& file) const {
+    return kind_->arguments(command_, request, file);
+  }
 
  private:
-  Program(Kind kind, Strings command, fs::path folder, Strings listed)
-      : kind_(kind),
+  Program(const ProgramKind& kind, Strings command, fs::path folder, Strings listed)
+      : kind_(&kind),
         command_(std::move(command)),
         folder_(std::move(folder)),
         listed_(std::move(listed)) {}
 
-  Kind kind_;
+  const ProgramKind* kind_;
   Strings command_;
   fs::path folder_;
   Strings listed_;

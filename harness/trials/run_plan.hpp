@@ -1,6 +1,7 @@
 // What a run of this taskbench measures, and how.
 #pragma once
 
+#include "harness/bench/command_bench.hpp"
 #include "harness/bench/measure.hpp"
 #include "harness/trials/counter_events.hpp"
 #include "harness/trials/names.hpp"
@@ -17,6 +18,7 @@ struct PlantedDelay {
 /// All that a run of this taskbench measures.
 struct RunPlan {
   std::vector<Case> cases;
+  std::vector<TimedCommand> commands;  ///< in place of cases
   Settings settings;
   Strings left_out;  ///< impossible combinations, in words
   std::vector<PlantedDelay> planted;

@@ -105,6 +105,7 @@ void describe(Io& io, Setup& setup) {
   io("max_blocks", setup.max_blocks, is_whole<1, 1'000'000>);
   io.since("counts_instructions", setup.counts_instructions);
   io.unless_default("counts_first", setup.counts_first);
+  io.unless_default("kind", setup.kind);
   io.unless_default("links", setup.links, is_whole<1, 1'000>);
   io.unless_default("acknowledged", setup.acknowledged);
   io("benchmarks", setup.benchmarks);

@@ -109,6 +109,8 @@ struct PairedSetup : Sampling {
   double pass_error = 0.05;            ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;                 ///< the smallest change that matters, relative
   int max_blocks = kDefaultMaxBlocks;  ///< of each benchmark
+  /// What both programs are; empty: taskbench, or programs that use Google Benchmark.
+  std::string kind{};
   int links = 1;  ///< layouts of each side that is a revision, where it can be linked again
   bool counts_instructions = false;  ///< for each benchmark on each side, before the first block
   /// Unless the instructions are counted: counts what a share of the budget is enough for, before

@@ -28,12 +28,14 @@ struct CounterColumn {
   std::string_view meaning;
   bool is_rare = false;  ///< shown only where it ever happened
 };
-constexpr std::array<CounterColumn, 5> kCounterColumns = {
+constexpr std::array<CounterColumn, 7> kCounterColumns = {
     {{"steals", "steals", "steals", "successful ones"},
      {"parks", "parks", "parks", "workers that went to sleep"},
      {"wakeups", "wakes", "wakes", "workers woken"},
      {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"},
-     {"hand_offs", "hand-offs", "h-offs", "workers taken from threads that blocked", true}}};
+     {"hand_offs", "hand-offs", "h-offs", "workers taken from threads that blocked", true},
+     {"minor_faults", "faults", "faults", "pages that the kernel gave it"},
+     {"peak_memory_bytes", "peak bytes", "peak", "the most memory of its largest process"}}};
 
 constexpr std::string_view kTimeSuffix = "_ns";
 
@@ -100,7 +102,8 @@ void add_times(const Measured& measured, Table& table) {
   column("median", name, "wall time of one iteration");
   column("± MAD", name, "");
   column("± MAD", "%", "");
-  column("per op", "ns", operations_meaning(measured));
+  const std::string operations = operations_meaning(measured);
+  if (!operations.empty()) column("per op", "ns", operations);
   column("CPU", name, "of all threads of the process");
   column("distribution", "min–max",
          "how many repetitions lie where, from the fastest to the slowest");
@@ -118,7 +121,9 @@ void add_times(const Measured& measured, Table& table) {
     cells.push_back(time(of.real_ns.mad));
     cells.emplace_back(of.real_ns.mad ? with_separators(percent, 1) : std::string(kNone),
                        tone_of_spread(percent));
-    cells.emplace_back(ns_cell(of.ns_per_operation), Tone::plain, of.ns_per_operation);
+    if (!operations.empty()) {
+      cells.emplace_back(ns_cell(of.ns_per_operation), Tone::plain, of.ns_per_operation);
+    }
     cells.push_back(time(of.cpu_ns.median));
     cells.emplace_back(distribution(*each.measured));
   });
@@ -158,7 +163,10 @@ std::string engine_of(const model::Case& measured) {
 /// A table with a row for each case, and no column yet but their names. What all of them have in
 /// common, if it is the scheduler and the number of workers, is said by common_engine().
 Table table_of(const Measured& measured, bool is_common) {
-  Table table{.columns = {{.title = is_common ? "workload" : "scheduler"}},
+  const bool has_schedulers = measured.begin() == measured.end() ||
+                              !measured.begin()->second.front().measured->scheduler.empty();
+  const char* const title = has_schedulers ? "workload" : "command";
+  Table table{.columns = {{.title = is_common ? title : "scheduler"}},
               .group_title = is_common ? "" : "workload"};
   for_each_case(measured, [&](const Summarized& each) {
     const std::string workload = with_parameters(each.measured->workload, *each.measured);
@@ -227,6 +235,7 @@ std::string common_engine(const model::Run& run) {
   const Measured measured = measured_of(run);
   if (!has_common_engine(measured)) return {};
   const model::Case& any = *measured.begin()->second.front().measured;
+  if (any.scheduler.empty()) return {};  // commands have none
   return fmt::format("{}, {}", any.scheduler, counted(any.workers, "worker"));
 }
 

@@ -368,7 +368,11 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
             "once leaves the later blocks to the others."
           : merged_basis(trial, report);
   text += cpu_basis(setup);
-  text += counts_basis(setup);
+  if (trial.uncounted.reason.empty()) text += counts_basis(setup);
+  if (!setup.kind.empty()) {
+    text += fmt::format(" What is measured is of the kind {}{}.", setup.kind,
+                        setup.cpu_time_of.empty() ? ", which tells no CPU time" : "");
+  }
   return text + machine_basis(report.machine) + layout_basis(setup) +
          noise_floors_text(setup.noise_floors);
 }

@@ -578,7 +578,7 @@ class Refusals(AbTest):
             f"--base {good}": "ab needs two programs",
             f"--base {good} --head /no/such": "cannot be started",
             f"--base \"'\" --head {good}": "the quote ' is not closed",
-            f"--base /bin/false --head {good}": "neither taskbench nor",
+            f"--base /bin/false --head {good}": "not a benchmark of a known kind",
         })
         self.refuse(f"ab --base {good} --head {self.program('b')}", {
             "--workload srot": "did you mean 'sort'?",

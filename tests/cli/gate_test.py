@@ -393,7 +393,7 @@ class Failures(GateTest):
             ({"build": "mkdir -p out/bench\n"}, "out/bench is a folder; --program names"),
             ({"build": "mkdir out; cp bench.src out/bench\n"}, "out/bench cannot be executed"),
             ({"build": self.build_script(), "program": "/bin/false"},
-             "is neither taskbench nor a Google Benchmark program"),
+             "is not a benchmark of a known kind"),
         ):
             self.commit("not to be measured", **built)
             self.failed("start", "head", says, "head cannot be measured")

@@ -50,7 +50,7 @@ class Scripts : public testing::Test {
 TEST_F(Scripts, taskbench_is_known_by_its_version) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1.2.3");
   const Program program = Program::find_out({path, "--workers", "2"}, {});
-  EXPECT_EQ(program.kind(), Program::Kind::taskbench);
+  EXPECT_EQ(&program.kind(), &taskbench_kind());
   SampleRequest request;
   request.benchmarks = {"a/b:2"};
   request.iterations = {{"a/b:2", 7}};
@@ -67,8 +67,8 @@ TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
   const auto path =
       script("g", "case $1 in --benchmark_list_tests=true) echo BM_a;; *) exit 1;; esac");
   const Program program = Program::find_out({path}, {});
-  EXPECT_EQ(program.kind(), Program::Kind::google_benchmark);
-  EXPECT_FALSE(program.takes_iterations());
+  EXPECT_EQ(&program.kind(), &google_benchmark_kind());
+  EXPECT_FALSE(program.kind().takes_iterations());
   SampleRequest request;
   request.benchmarks = {"BM_a<int>(1)", "BM_b"};
   const Words words = program.arguments(request, "r.json");
@@ -84,7 +84,7 @@ TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
 TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
   EXPECT_EQ(failure({script("x", "echo what? >&2; exit 3")}),
             "'" + (folder_ / "x").string() +
-                "' is neither taskbench nor a Google Benchmark program: asked with "
+                "' is not a benchmark of a known kind: asked with "
                 "--benchmark_list_tests=true for what it measures, it exited with status 3: what?; "
                 "it is a script, which has to hand its arguments on to a benchmark: exec "
                 "path/to/benchmark \"$@\"");
@@ -105,7 +105,7 @@ TEST_F(Scripts, a_process_that_fails_is_told_with_its_command) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1 && exit 0; kill -9 $$");
   const Program program = Program::find_out({path}, {});
   try {
-    program.measure({}, folder_ / "r.json", {});
+    (void)program.measure({}, folder_ / "r.json", {});
     FAIL() << "nothing was thrown";
   } catch (const ProgramError& error) {
     EXPECT_EQ(std::string(error.what()), "'" + path + "' was killed by signal 9 (Killed)");
@@ -159,21 +159,22 @@ TEST_F(Scripts, what_would_do_in_place_of_a_script_or_another_program_is_said) {
 }
 
 TEST_F(Scripts, what_answers_every_question_alike_is_not_surely_a_benchmark) {
-  const auto lists_by_filter = [](const std::string& path) {
-    return Program::find_out({path}, {}).lists_by_filter({});
+  const auto is_sure = [](const std::string& path) {
+    return Program::find_out({path}, {}).is_sure({});
   };
-  EXPECT_FALSE(lists_by_filter("/bin/echo"));
-  EXPECT_FALSE(lists_by_filter(script("hello", "echo Hello, world!")));
-  EXPECT_TRUE(lists_by_filter(
+  EXPECT_FALSE(is_sure("/bin/echo"));
+  EXPECT_FALSE(is_sure(script("hello", "echo Hello, world!")));
+  EXPECT_TRUE(is_sure(
       script("g", "echo prose; case $* in *filter=^*) ;; *--benchmark_list*) echo BM_a;; esac")));
 }
 
 TEST_F(Scripts, all_processes_run_in_the_folder_that_is_asked_for) {
   std::filesystem::create_directory(folder_ / "there");
-  const auto path = script("g", "pwd >>cwd; echo BM_a");
+  const auto path =
+      script("g", "pwd >>cwd; echo BM_a; echo '{\"benchmarks\": []}' >\"${1#--benchmark_out=}\"");
   const Program program = Program::find_out({path}, {}, {.folder = folder_ / "there"});
-  EXPECT_FALSE(program.lists_by_filter({}));
-  program.measure({}, folder_ / "r.json", {});
+  EXPECT_FALSE(program.is_sure({}));
+  (void)program.measure({}, folder_ / "r.json", {});
   std::ifstream file(folder_ / "there/cwd");
   int lines = 0;
   for (std::string line; std::getline(file, line); ++lines) {
@@ -186,6 +187,91 @@ TEST_F(Scripts, a_relative_command_means_the_same_in_another_folder) {
   (void)script("g", "echo BM_a");
   const auto path = std::filesystem::relative(folder_ / "g");
   EXPECT_EQ(Program::find_out({path.string()}, {}, {.folder = "/"}).listed(), Words{"BM_a"});
+}
+
+/// What a test binary of Go answers, without Go; the comment is what it is known by.
+class Go : public Scripts {
+ protected:
+  Program program(const std::string& prints = "BenchmarkSort-2 100 1500 ns/op 3 B/op") {
+    const auto path = script("sort.test",
+                             "case $1 in -test.list=*) echo TestSort; echo "
+                             "BenchmarkSort; exit ;; esac\n" +
+                                 std::string("echo '") + prints + "'");
+    return Program::find_out({path}, {}, {.kind = &go_kind()});
+  }
+};
+
+TEST_F(Go, lists_its_benchmarks_and_prints_their_times) {
+  const Program sort = program();
+  EXPECT_EQ(sort.listed(), Words{"BenchmarkSort"});
+  const model::Run run = sort.measure({}, folder_ / "unused", {});
+  EXPECT_EQ(run.cases.at(0).name, "BenchmarkSort");
+  EXPECT_EQ(run.cases.at(0).repetitions.at(0).real_ns, 1500);
+  EXPECT_FALSE(sort.kind().cpu_time_of("BenchmarkSort"));
+}
+
+TEST_F(Go, is_asked_for_names_by_their_levels) {
+  SampleRequest request;
+  request.repetitions = 3;
+  request.min_time_s = 0.001;
+  EXPECT_EQ(program().arguments(request, "")[3], "-test.bench=.");
+  request.benchmarks = {"BenchmarkA/size=1+", "BenchmarkB/size=2/x", "BenchmarkA/size=2"};
+  const Words words = program().arguments(request, "");
+  EXPECT_EQ(words[3], "-test.bench=^(BenchmarkA|BenchmarkB)$/^(size=1\\+|size=2)$");
+  EXPECT_EQ(words[4], "-test.count=3");
+  EXPECT_EQ(words[5], "-test.benchtime=1000000ns");
+  request.benchmarks.emplace_back("BenchmarkC");
+  EXPECT_EQ(program().arguments(request, "")[3],
+            "-test.bench=^(BenchmarkA|BenchmarkB|BenchmarkC)$");
+  request.benchmarks.clear();
+  request.families = {"BenchmarkA"};
+  EXPECT_EQ(program().arguments(request, "")[3], "-test.bench=^(BenchmarkA)$");
+}
+
+TEST_F(Go, that_prints_no_result_has_failed) {
+  EXPECT_THROW((void)program("PASS").measure({}, folder_ / "unused", {}), ProgramError);
+}
+
+TEST_F(Scripts, another_program_is_not_what_the_user_says_it_is) {
+  const Asking asking{.kind = &go_kind()};
+  EXPECT_THROW((void)Program::find_out({"/bin/false"}, {}, asking), NotMeasurable);
+  EXPECT_THROW((void)Program::find_out({"/bin/true"}, {}, asking), NotMeasurable);
+  EXPECT_THROW((void)Program::find_out({"/no/such"}, {}, asking), NotMeasurable);
+  EXPECT_THROW((void)Program::find_out({"/etc/passwd"}, {}, {.kind = &command_kind()}),
+               NotMeasurable);
+}
+
+TEST_F(Scripts, a_program_that_prints_lines_is_told_what_is_wanted) {
+  const auto path = script(
+      "l",
+      "echo one $TASKBENCH_REPETITIONS ms; echo a two $TASKBENCH_MIN_TIME_S s; echo three 3 s; "
+      "echo \"$TASKBENCH_ONLY\" >only");
+  const Program program = Program::find_out({path}, {}, {.folder = folder_, .kind = &lines_kind()});
+  SampleRequest request;
+  request.repetitions = 7;
+  request.min_time_s = 0.25;
+  request.benchmarks = {"one", "a two"};  // and not "three", which it prints all the same
+  const model::Run run = program.measure(request, folder_ / "unused", {});
+  ASSERT_EQ(run.cases.size(), 2U);
+  EXPECT_EQ(run.cases.at(0).repetitions.at(0).real_ns, 7e6);
+  EXPECT_EQ(run.cases.at(1).repetitions.at(0).real_ns, 0.25e9);
+  std::ifstream file(folder_ / "only");
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, "one");
+  std::getline(file, line);
+  EXPECT_EQ(line, "a two");
+  EXPECT_THROW((void)Program::find_out({script("n", "echo hello")}, {}, {.kind = &lines_kind()})
+                   .measure(request, folder_ / "unused", {}),
+               ProgramError);
+}
+
+TEST(Kinds, have_different_names) {
+  Words names;
+  for (const ProgramKind* kind : program_kinds()) names.emplace_back(kind->name());
+  EXPECT_EQ(names, (Words{"go", "taskbench", "google-benchmark", "command", "lines"}));
+  EXPECT_EQ(&find_kind("--kind", "go"), &go_kind());
+  EXPECT_THROW((void)find_kind("--kind", "goo"), UsageError);
 }
 
 /// Two folders with a copy of one binary each. Any will do that answers: /bin/echo prints its

@@ -49,8 +49,12 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   }
 
   /// `wanted`, or a twentieth of it if tasks wait for the clock, or for the system to let others
-  /// run, or do much at each step; a hundredth where each wake waits for the system.
+  /// run, or do much at each step; a hundredth where each wake waits for the system. Under a
+  /// sanitizer, a fifth.
   int iterations(int wanted) const {
+#if defined(TASKBENCH_ASAN)
+    wanted = 1 + wanted / 5;
+#endif
     if (workload().name == "wake_under_load") return 1 + wanted / 100;
     constexpr std::string_view kLong[] = {
         "blocking_calls", "fairness",     "timer",      "timeouts", "echo",

@@ -1,0 +1,251 @@
+#include "harness/bench/command_bench.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "harness/os/descriptor.hpp"
+#include "harness/os/process.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+constexpr double kLongest_s = 3600;  // of the first run
+constexpr int kBetweenLooks_ms = 100;
+constexpr std::int64_t kMostIterations = 1'000'000;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+constexpr double kKiB = 1024;
+
+/// The most memory that this process has had. A child begins with that as its own peak, so less
+/// cannot be seen.
+double own_peak_bytes() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return kKiB * static_cast<double>(used.ru_maxrss);
+}
+
+/// How a command is started: in a process group of its own, without a terminal.
+class Start {
+ public:
+  Start() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::posix_spawnattr_setsigmask(&attributes_, &signals);
+    ::sigfillset(&signals);
+    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
+    ::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Start() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+  Start(const Start&) = delete;
+  Start& operator=(const Start&) = delete;
+
+  /// Returns errno, or 0.
+  int operator()(char* const* words, pid_t& pid) const {
+    return ::posix_spawnp(&pid, words[0], &actions_, &attributes_, words, environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// Why a command that ended has failed, in words that follow its name; empty if it has not.
+std::string failure_of(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
+  }
+  return WEXITSTATUS(status) == 0 ? std::string()
+                                  : fmt::format("exited with status {}", WEXITSTATUS(status));
+}
+
+/// A command and its result so far.
+class PreparedCommand {
+ public:
+  PreparedCommand(const TimedCommand& command, const Settings& settings, const Start& start,
+                  const std::stop_token& stop)
+      : settings_(settings), start_(start), stop_(stop) {
+    result_.name = command.name;
+    result_.workload = command.name;
+    words_ = command.words;
+    for (std::string& word : words_) pointers_.push_back(word.data());
+    pointers_.push_back(nullptr);
+  }
+
+  [[nodiscard]] const model::Case& result() const { return result_; }
+  [[nodiscard]] model::Case take_result() { return std::move(result_); }
+  [[nodiscard]] double repetition_s() const { return run_s_ * static_cast<double>(iterations_); }
+
+  /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
+  /// as the settings say, to learn how many a repetition takes.
+  void prepare() {
+    const ProcessOutcome first = run_process({.command = words_, .timeout_s = kLongest_s}, stop_);
+    if (!first.ok()) {
+      if (first.end != ProcessOutcome::End::interrupted) result_.error = first.text();
+      return;
+    }
+    const auto given = settings_.iterations.find(result_.name);
+    const bool is_given = given != settings_.iterations.end();
+    const auto begin = Clock::now();
+    int runs = 0;
+    do {
+      if (!run_once()) return;
+      ++runs;
+    } while (!is_given && seconds_since(begin) < settings_.warmup_s);
+    run_s_ = seconds_since(begin) / runs;
+    iterations_ = is_given ? given->second
+                           : std::clamp<std::int64_t>(std::llround(settings_.min_time_s / run_s_),
+                                                      1, kMostIterations);
+  }
+
+  void run_repetition() {
+    std::vector<CommandUse> uses;
+    for (std::int64_t i = 0; i < iterations_; ++i) {
+      const auto use = run_once();
+      if (!use) return;
+      uses.push_back(*use);
+    }
+    const auto mean = [&](double CommandUse::*member) {
+      double sum = 0;
+      for (const CommandUse& use : uses) sum += use.*member;
+      return sum / static_cast<double>(uses.size());
+    };
+    model::Repetition repetition{
+        .index = static_cast<std::int64_t>(result_.repetitions.size()),
+        .iterations = iterations_,
+        .real_ns = mean(&CommandUse::real_ns),
+        .cpu_ns = mean(&CommandUse::cpu_ns),
+        .counters = {{model::kVoluntarySwitches, mean(&CommandUse::voluntary_switches)},
+                     {model::kInvoluntarySwitches, mean(&CommandUse::involuntary_switches)},
+                     {"minor_faults", mean(&CommandUse::minor_faults)},
+                     {"major_faults", mean(&CommandUse::major_faults)}}};
+    if (const double bytes = mean(&CommandUse::peak_memory_bytes); bytes > own_peak_bytes()) {
+      repetition.counters["peak_memory_bytes"] = bytes;
+    }
+    result_.repetitions.push_back(std::move(repetition));
+  }
+
+ private:
+  /// Empty if it failed, which the result says, or was told to stop.
+  std::optional<CommandUse> run_once() {
+    pid_t pid = 0;
+    const auto begin = Clock::now();
+    if (const int error = start_(pointers_.data(), pid); error != 0) {
+      result_.error = fmt::format("could not be started: {}", std::strerror(error));
+      return std::nullopt;
+    }
+    wait_for(pid);
+    const double took_s = seconds_since(begin);
+    ::kill(-pid, SIGKILL);  // what it left behind; its number is its own until it is reaped
+    int status = 0;
+    rusage used{};
+    while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
+    }
+    if (stop_.stop_requested()) return std::nullopt;
+    if (std::string failure = failure_of(status); !failure.empty()) {
+      result_.error = std::move(failure);
+      return std::nullopt;
+    }
+    return CommandUse{.real_ns = 1e9 * took_s,
+                      .cpu_ns = 1e9 * (seconds(used.ru_utime) + seconds(used.ru_stime)),
+                      .peak_memory_bytes = kKiB * static_cast<double>(used.ru_maxrss),
+                      .minor_faults = static_cast<double>(used.ru_minflt),
+                      .major_faults = static_cast<double>(used.ru_majflt),
+                      .voluntary_switches = static_cast<double>(used.ru_nvcsw),
+                      .involuntary_switches = static_cast<double>(used.ru_nivcsw)};
+  }
+
+  /// Returns when it has ended, and kills it when told to stop.
+  void wait_for(pid_t pid) const {
+    const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    pollfd watched{ended.get(), POLLIN, 0};
+    while (ended.is_open() && ::poll(&watched, 1, kBetweenLooks_ms) <= 0) {
+      if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
+    }
+    siginfo_t ignored{};  // without pidfds, which came with Linux 5.3: until it ends by itself
+    while (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+      if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
+    }
+  }
+
+  const Settings& settings_;
+  const Start& start_;
+  const std::stop_token& stop_;
+  model::Case result_;
+  Strings words_;
+  std::vector<char*> pointers_;
+  double run_s_ = 0;
+  std::int64_t iterations_ = 1;
+};
+
+}  // namespace
+
+Result measure_commands(std::span<const TimedCommand> commands, const Settings& settings,
+                        const std::function<void(const Progress&)>& progress,
+                        const std::stop_token& stop) {
+  const Start start;
+  const auto begin = Clock::now();
+  Progress now;
+  now.repetitions_total = settings.repetitions * static_cast<std::int64_t>(commands.size());
+  const auto show = [&](std::string_view name) {
+    now.case_name = name;
+    now.elapsed_s = seconds_since(begin);
+    progress(now);
+  };
+  std::vector<std::unique_ptr<PreparedCommand>> prepared;
+  for (const TimedCommand& command : commands) {
+    show(command.name);
+    prepared.push_back(std::make_unique<PreparedCommand>(command, settings, start, stop));
+    if (!stop.stop_requested()) prepared.back()->prepare();
+  }
+  std::vector<PreparedCommand*> turns;
+  for (std::int64_t i = 0; i < settings.repetitions; ++i) {
+    for (const auto& each : prepared) turns.push_back(each.get());
+  }
+  std::ranges::shuffle(turns, std::mt19937_64(settings.seed));
+  double left_s = 0;
+  for (const PreparedCommand* each : turns) left_s += each->repetition_s();
+  for (PreparedCommand* each : turns) {
+    now.remaining_s = left_s;
+    show(each->result().name);
+    if (stop.stop_requested()) break;
+    if (each->result().error.empty()) each->run_repetition();
+    left_s -= each->repetition_s();
+    ++now.repetitions_done;
+  }
+  show("");
+  Result result;
+  result.interrupted = stop.stop_requested();
+  result.min_time_s = settings.min_time_s;
+  result.warmup_s = settings.warmup_s;
+  for (const auto& each : prepared) result.cases.push_back(each->take_result());
+  return result;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,55 @@
+#include "harness/trials/program_kind.hpp"
+
+#include <array>
+
+#include "harness/os/system_file.hpp"
+#include "harness/trials/near_miss.hpp"
+
+namespace taskbench::harness {
+
+Strings ProgramKind::environment(const SampleRequest&) const { return {}; }
+
+std::span<const ProgramKind* const> program_kinds() {
+  static const std::array<const ProgramKind*, 5> kinds{
+      &go_kind(), &taskbench_kind(), &google_benchmark_kind(), &command_kind(), &lines_kind()};
+  return kinds;
+}
+
+const ProgramKind& find_kind(std::string_view option, const std::string& name) {
+  const auto kinds = program_kinds();
+  const auto found = std::ranges::find(kinds, name, &ProgramKind::name);
+  if (found != kinds.end()) return **found;
+  const Strings known =
+      each_of(kinds, [](const ProgramKind* kind) { return std::string(kind->name()); });
+  refuse("{}: {}", option, unknown_name("kind", name, known));
+}
+
+std::string literal(const std::string& name) {
+  constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
+  std::string result;
+  for (const char each : name) {
+    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
+    result += each;
+  }
+  return result;
+}
+
+Strings listed_in(const ProcessOutcome& outcome) {
+  if (!outcome.ok()) return {};
+  const auto lines = lines_of(outcome.output);
+  return {lines.begin(), lines.end()};
+}
+
+std::string filter_for(const SampleRequest& request) {
+  const bool exactly = !request.benchmarks.empty();
+  const Strings alternatives = each_of(exactly ? request.benchmarks : request.families, literal);
+  if (alternatives.empty()) return {};
+  return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
+}
+
+Strings with(Strings words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more);
+  return words;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,143 @@
+// What a program that can be measured was written with: how it is recognised, how it is asked for
+// samples, and how its answer is read. Each kind is one file, program_kind_NAME.cpp, and one row of
+// the table in program_kind.cpp.
+#pragma once
+
+#include "harness/os/process.hpp"
+#include "harness/trials/names.hpp"
+#include "reports/model/paired.hpp"
+#include "reports/model/run.hpp"
+#include "reports/model/sampling.hpp"
+
+namespace taskbench::harness {
+
+/// A failure of a program, in a sentence that names it.
+struct ProgramError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A program that cannot be measured: it cannot be started, measures nothing, or ends with a status
+/// other than 0 when asked what it measures.
+struct NotMeasurable : ProgramError {
+  explicit NotMeasurable(const std::string& what, bool ended_so = false)
+      : ProgramError(what), has_failed(ended_so) {}
+  bool has_failed;  ///< it ended with such a status: it may be no benchmark, or cannot start here
+};
+
+/// How one process should measure.
+struct SampleRequest : model::Sampling {
+  Strings benchmarks;             ///< names; empty: all
+  Strings families;               ///< where those are empty: what names begin with up to a slash
+  std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
+  double timeout_s = 60;
+  std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
+};
+
+/// Runs a command to its end, at most so long.
+using Ask = std::function<ProcessOutcome(Strings words, double timeout_s)>;
+
+/// What answered which question, when a program is looked at for the first time.
+struct Answer {
+  bool is_of_kind = false;
+  Strings command{};      ///< as measure() takes it
+  Strings listed{};       ///< names of its benchmarks; empty if it does not list them
+  ProcessOutcome list{};  ///< what it said instead
+};
+
+class ProgramKind {
+ public:
+  ProgramKind(std::string_view name, std::string_view title) : name_(name), title_(title) {}
+  virtual ~ProgramKind() = default;
+  ProgramKind(const ProgramKind&) = delete;
+  ProgramKind& operator=(const ProgramKind&) = delete;
+
+  /// What --kind calls it.
+  [[nodiscard]] std::string_view name() const { return name_; }
+  /// For people: "a program that uses Google Benchmark".
+  [[nodiscard]] std::string_view title() const { return title_; }
+
+  /// Whether it is worth asking whether a program is of this kind when nobody says so: by what its
+  /// file contains, or because asking is harmless. A kind that cannot be told is only named.
+  [[nodiscard]] virtual bool may_be(std::string_view file) const = 0;
+
+  /// Asks a program whether it is of this kind, and for its benchmarks. `is_named`: --kind says so.
+  [[nodiscard]] virtual Answer ask(const Strings& command, const Ask& ask, bool is_named) const = 0;
+
+  /// Whether a program is surely of this kind: not one that would answer anything in this way.
+  [[nodiscard]] virtual bool is_sure(const Strings& command, const Strings& listed,
+                                     const Ask& ask) const = 0;
+
+  /// What the process of `request` executes. Its result is `file`, or what it prints.
+  [[nodiscard]] virtual Strings arguments(const Strings& command, const SampleRequest& request,
+                                          const fs::path& file) const = 0;
+  /// NAME=VALUE besides.
+  [[nodiscard]] virtual Strings environment(const SampleRequest& request) const;
+
+  /// The result of a process that ended well. Throws json::ReadError, and ProgramError if there is
+  /// none.
+  [[nodiscard]] virtual model::Run read(const Strings& command, const ProcessOutcome& outcome,
+                                        const fs::path& file) const = 0;
+
+  /// Whether it lists all names that there are, and not only what they begin with.
+  [[nodiscard]] virtual bool lists_all() const { return true; }
+
+  /// Whether the number of iterations of a repetition can be set.
+  [[nodiscard]] virtual bool takes_iterations() const { return false; }
+
+  /// Whether it chooses iterations in each process, by the time that the first ones take: what
+  /// meets another program then ends up with repetitions that are far too short.
+  [[nodiscard]] virtual bool finds_iterations() const { return false; }
+
+  /// How many repetitions a first run takes to show what a benchmark writes.
+  [[nodiscard]] virtual std::int64_t trial_repetitions() const { return 1; }
+
+  /// Whose CPU time it reports for a benchmark; empty if it reports none.
+  [[nodiscard]] virtual std::optional<model::CpuTimeOf> cpu_time_of(
+      const std::string& benchmark) const = 0;
+
+  /// Whether reports say that it is of this kind.
+  [[nodiscard]] virtual bool is_noted() const { return true; }
+
+  /// Whether it reads no file but its own.
+  [[nodiscard]] virtual bool reads_no_files() const { return false; }
+
+  /// Why callgrind cannot count what its benchmarks execute; empty if it can.
+  [[nodiscard]] virtual std::string why_not_counted() const = 0;
+
+ private:
+  std::string_view name_;
+  std::string_view title_;
+};
+
+const ProgramKind& taskbench_kind();
+const ProgramKind& google_benchmark_kind();
+const ProgramKind& go_kind();
+const ProgramKind& command_kind();
+const ProgramKind& lines_kind();
+
+/// All kinds, in the order in which programs are asked for them.
+[[nodiscard]] std::span<const ProgramKind* const> program_kinds();
+
+/// The kind of that name. Throws UsageError, which names the option, for another.
+[[nodiscard]] const ProgramKind& find_kind(std::string_view option, const std::string& name);
+
+/// How long a program may take to list what it measures: one that does not know the question may
+/// begin to measure in answer.
+inline constexpr double kListTimeout_s = 60;
+
+/// The question that Google Benchmark's programs know, taskbench among them.
+inline constexpr const char* kListing = "--benchmark_list_tests=true";
+
+/// The lines that a program printed; none if it did not end well.
+[[nodiscard]] Strings listed_in(const ProcessOutcome& outcome);
+
+/// An expression that matches only what is requested, each name as `escape` makes it literal; empty
+/// for all.
+[[nodiscard]] std::string filter_for(const SampleRequest& request);
+
+/// `name`, as an expression that matches nothing else.
+[[nodiscard]] std::string literal(const std::string& name);
+
+[[nodiscard]] Strings with(Strings words, std::initializer_list<std::string> more);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,65 @@
+#include "harness/trials/program.hpp"
+#include "harness/trials/program_kind.hpp"
+#include "harness/trials/stored.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+constexpr const char* kName = "command";
+
+/// Any command, measured from its start to its end by `taskbench run --command`.
+class CommandKind final : public ProgramKind {
+ public:
+  CommandKind() : ProgramKind("command", "a command, as a whole") {}
+
+ private:
+  bool may_be(std::string_view) const override { return false; }
+
+  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
+    return {.is_of_kind = is_named, .command = command, .listed = {kName}};
+  }
+
+  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
+
+  Strings arguments(const Strings& command, const SampleRequest& request,
+                    const fs::path& file) const override {
+    Strings absolute = command;  // it runs where it is told to, not here
+    if (absolute.front().find('/') != std::string::npos) {
+      absolute.front() = fs::absolute(absolute.front()).string();
+    }
+    Strings words{fs::canonical("/proc/self/exe").string(),
+                  "run",
+                  "--command",
+                  fmt::format("{}={}", kName, command_of(absolute)),
+                  "--repetitions",
+                  std::to_string(request.repetitions),
+                  "--min-time",
+                  fmt::format("{}s", request.min_time_s),
+                  "--json",
+                  file.string(),
+                  "--quiet"};
+    for (const auto& [name, count] : request.iterations) {
+      words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
+    }
+    return words;
+  }
+
+  model::Run read(const Strings&, const ProcessOutcome&, const fs::path& file) const override {
+    return read_result_file(file, json::UnusableRows::noted);
+  }
+
+  bool takes_iterations() const override { return true; }
+  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
+    return model::CpuTimeOf::process;
+  }
+  std::string why_not_counted() const override { return "a whole command is not counted"; }
+};
+
+}  // namespace
+
+const ProgramKind& command_kind() {
+  static const CommandKind kind;
+  return kind;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,88 @@
+#include "harness/trials/program_kind.hpp"
+
+#include "harness/os/system_file.hpp"
+#include "harness/trials/program.hpp"
+#include "reports/text/samples.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+constexpr std::string_view kPrefix = "Benchmark";
+
+/// The parts of names at each level, "BenchmarkSort" and "size=10", each once; as many levels as
+/// all names have.
+std::vector<Strings> levels_of(const Strings& names) {
+  std::vector<Strings> levels;
+  for (const std::string& name : names) {
+    const auto parts = parts_of(name, '/');
+    if (&name == &names.front() || parts.size() < levels.size()) levels.resize(parts.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      std::string part = literal(std::string(parts[i]));
+      if (!contains(levels[i], part)) levels[i].push_back(std::move(part));
+    }
+  }
+  return levels;
+}
+
+/// A test binary of a Go package, as `go test -c` makes it.
+class GoKind final : public ProgramKind {
+ public:
+  GoKind() : ProgramKind("go", "a test binary of Go (go test -c)") {}
+
+ private:
+  bool may_be(std::string_view file) const override {
+    constexpr std::string_view kBuildInfo = "\xff Go buildinf:";
+    return file.starts_with(kElf) && file.find(kBuildInfo) != std::string_view::npos;
+  }
+
+  Answer ask(const Strings& command, const Ask& ask, bool) const override {
+    Answer answer{.command = command,
+                  .list = ask(with(command, {"-test.list=^Benchmark"}), kListTimeout_s)};
+    answer.listed = listed_in(answer.list);
+    std::erase_if(answer.listed, [](const auto& line) { return !line.starts_with(kPrefix); });
+    answer.is_of_kind = !answer.listed.empty();
+    return answer;
+  }
+
+  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
+
+  // One expression for each level. Before Go 1.20 there is no way to ask for names of different
+  // levels: an expression for a second level leaves out benchmarks that have one level. So what is
+  // not asked for may be measured, too.
+  Strings arguments(const Strings& command, const SampleRequest& request,
+                    const fs::path&) const override {
+    const bool exactly = !request.benchmarks.empty();
+    Strings levels;
+    for (const Strings& parts : levels_of(exactly ? request.benchmarks : request.families)) {
+      levels.push_back(fmt::format("^({})$", fmt::join(parts, "|")));
+    }
+    return with(command, {"-test.run=^$", "-test.timeout=0",
+                          "-test.bench=" + (levels.empty() ? "." : joined(levels, "/")),
+                          fmt::format("-test.count={}", request.repetitions),
+                          fmt::format("-test.benchtime={}ns",
+                                      static_cast<std::int64_t>(1e9 * request.min_time_s))});
+  }
+
+  model::Run read(const Strings& command, const ProcessOutcome& outcome,
+                  const fs::path&) const override {
+    model::Run run = reports::text::parse_go(outcome.output);
+    if (!run.cases.empty()) return run;
+    throw ProgramError(fmt::format("'{}' ran no benchmark, or printed none", command.front()));
+  }
+
+  bool lists_all() const override { return false; }  // none that b.Run() has made
+  bool finds_iterations() const override { return true; }
+  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
+  std::string why_not_counted() const override {
+    return "callgrind cannot tell where a benchmark of Go begins and ends";
+  }
+};
+
+}  // namespace
+
+const ProgramKind& go_kind() {
+  static const GoKind kind;
+  return kind;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,54 @@
+#include "harness/trials/program.hpp"
+#include "harness/trials/program_kind.hpp"
+#include "reports/text/samples.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+/// Any program that prints its samples itself.
+class LinesKind final : public ProgramKind {
+ public:
+  LinesKind() : ProgramKind("lines", "a program that prints lines 'NAME VALUE UNIT'") {}
+
+ private:
+  bool may_be(std::string_view) const override { return false; }
+
+  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
+    return {.is_of_kind = is_named, .command = command};
+  }
+
+  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return false; }
+
+  Strings arguments(const Strings& command, const SampleRequest&, const fs::path&) const override {
+    return command;
+  }
+
+  Strings environment(const SampleRequest& request) const override {
+    return {fmt::format("TASKBENCH_REPETITIONS={}", request.repetitions),
+            fmt::format("TASKBENCH_MIN_TIME_S={}", request.min_time_s),
+            "TASKBENCH_ONLY=" + joined(request.benchmarks, "\n")};
+  }
+
+  model::Run read(const Strings& command, const ProcessOutcome& outcome,
+                  const fs::path&) const override {
+    model::Run run = reports::text::parse_lines(outcome.output);
+    if (!run.cases.empty()) return run;
+    throw ProgramError(
+        fmt::format("'{}' printed no line of the form NAME VALUE UNIT, such as 'sort 1.5 ms'",
+                    command.front()));
+  }
+
+  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
+  std::string why_not_counted() const override {
+    return "callgrind cannot tell where a benchmark begins and ends in a program that prints lines";
+  }
+};
+
+}  // namespace
+
+const ProgramKind& lines_kind() {
+  static const LinesKind kind;
+  return kind;
+}
+
+}  // namespace taskbench::harness

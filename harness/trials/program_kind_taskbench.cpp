@@ -1,0 +1,74 @@
+#include "harness/trials/program_kind.hpp"
+
+#include "harness/trials/stored.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+constexpr double kVersionTimeout_s = 10;
+
+// What taskbench answers when it is asked for its version and for a list at once.
+constexpr std::string_view kRefusal = "taskbench: error: ";
+
+class TaskbenchKind final : public ProgramKind {
+ public:
+  TaskbenchKind() : ProgramKind("taskbench", "a taskbench") {}
+
+ private:
+  bool may_be(std::string_view) const override { return true; }
+
+  Answer ask(const Strings& command, const Ask& ask, bool) const override {
+    // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know
+    // lists its names, and does not run them all.
+    const ProcessOutcome version = ask({command.front(), "--version", kListing}, kVersionTimeout_s);
+    Answer answer{.is_of_kind = version.output.starts_with("taskbench ") ||
+                                version.errors.starts_with(kRefusal),
+                  .command = command};
+    if (!answer.is_of_kind) return answer;
+    if (command.size() > 1 && command[1] == "run") answer.command.erase(answer.command.begin() + 1);
+    Strings to_list = answer.command;
+    to_list.insert(to_list.begin() + 1, "run");
+    answer.list = ask(with(std::move(to_list), {kListing}), kListTimeout_s);
+    answer.listed = listed_in(answer.list);
+    return answer;
+  }
+
+  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
+
+  Strings arguments(const Strings& command, const SampleRequest& request,
+                    const fs::path& file) const override {
+    Strings words{command.front(), "run"};
+    words.insert(words.end(), command.begin() + 1, command.end());
+    words =
+        with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
+                                fmt::format("{}s", request.min_time_s), "--seed",
+                                std::to_string(request.seed), "--json", file.string(), "--quiet"});
+    const std::string filter = filter_for(request);
+    if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
+    for (const auto& [name, count] : request.iterations) {
+      words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
+    }
+    return words;
+  }
+
+  model::Run read(const Strings&, const ProcessOutcome&, const fs::path& file) const override {
+    return read_result_file(file, json::UnusableRows::noted);
+  }
+
+  bool takes_iterations() const override { return true; }
+  bool reads_no_files() const override { return true; }
+  bool is_noted() const override { return false; }
+  std::string why_not_counted() const override { return {}; }
+  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
+    return model::CpuTimeOf::process;
+  }
+};
+
+}  // namespace
+
+const ProgramKind& taskbench_kind() {
+  static const TaskbenchKind kind;
+  return kind;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,153 @@
+#include "reports/text/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace taskbench::reports::text {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+constexpr std::string_view kBlanks = " \t\r";
+
+Words words_of(std::string_view line) {
+  Words words;
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return words;
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+template <class Take>
+void for_each_line(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    take(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view word) {
+  Number value{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
+
+/// The case of that name; a new one at the end.
+model::Case& case_of(model::Run& run, std::string_view name) {
+  const auto found = std::ranges::find(run.cases, name, &model::Case::name);
+  if (found != run.cases.end()) return *found;
+  run.cases.emplace_back().name = name;
+  return run.cases.back();
+}
+
+void add(model::Case& benchmark, model::Repetition repetition) {
+  repetition.index = static_cast<std::int64_t>(benchmark.repetitions.size());
+  benchmark.repetitions.push_back(std::move(repetition));
+}
+
+/// "BenchmarkSort-8": the name, and "-8". Empty if it ends otherwise.
+std::string_view cpus_at_the_end(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || digits + 1 == name.size() || name[digits] != '-') {
+    return {};
+  }
+  return name.substr(digits);
+}
+
+/// Takes the number of CPUs off the names, if all have the same.
+void leave_out_cpus(model::Run& run) {
+  if (run.cases.empty()) return;
+  const std::string cpus(cpus_at_the_end(run.cases.front().name));
+  if (cpus.empty()) return;
+  const auto has_them = [&](const model::Case& each) {
+    return cpus_at_the_end(each.name) == cpus && each.name.size() > cpus.size();
+  };
+  if (!std::ranges::all_of(run.cases, has_them)) return;
+  for (model::Case& each : run.cases) each.name.resize(each.name.size() - cpus.size());
+}
+
+void read_go_line(const Words& words, model::Run& run) {
+  constexpr std::size_t kFirstPair = 2;
+  if (words.size() < kFirstPair + 2 || !words[0].starts_with("Benchmark")) return;
+  const auto iterations = number_in<std::int64_t>(words[1]);
+  if (!iterations || *iterations < 1) return;
+  model::Repetition repetition{.iterations = *iterations};
+  for (std::size_t i = kFirstPair; i + 1 < words.size(); i += 2) {
+    const auto value = number_in<double>(words[i]);
+    if (!value) return;
+    if (words[i + 1] == "ns/op") {
+      repetition.real_ns = *value;
+    } else {
+      repetition.counters[std::string(words[i + 1])] = *value;
+    }
+  }
+  model::Case& benchmark = case_of(run, words[0]);
+  if (is_time(repetition.real_ns)) {
+    add(benchmark, std::move(repetition));
+  } else {
+    benchmark.unusable = "has no time above 0 in ns/op";
+  }
+}
+
+struct Unit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array<Unit, 6> kUnits{
+    {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+
+void read_line(const Words& words, model::Run& run) {
+  constexpr std::size_t kFewest = 3;
+  if (words.size() < kFewest) return;
+  const auto value = number_in<double>(words[words.size() - 2]);
+  if (!value) return;
+  const std::string_view last = words[words.size() - 3];
+  const auto length = static_cast<std::size_t>(last.data() + last.size() - words[0].data());
+  model::Case& benchmark = case_of(run, std::string_view(words[0].data(), length));
+  const std::string_view unit = words.back();
+  const auto* const found = std::ranges::find(kUnits, unit, &Unit::name);
+  if (found == kUnits.end()) {
+    benchmark.unusable = fmt::format("is in '{}', which is no unit of time (ns, us, ms, s)", unit);
+  } else if (!is_time(*value * found->ns)) {
+    benchmark.unusable = fmt::format("is {} {}, and not above 0", *value, unit);
+  } else {
+    add(benchmark, {.iterations = 1, .real_ns = *value * found->ns});
+  }
+}
+
+}  // namespace
+
+model::Run parse_go(std::string_view printed) {
+  model::Run run;
+  for_each_line(printed, [&](std::string_view line) {
+    constexpr std::string_view kCpu = "cpu: ";
+    if (line.starts_with(kCpu)) run.environment.cpu_model = line.substr(kCpu.size());
+    read_go_line(words_of(line), run);
+  });
+  leave_out_cpus(run);
+  return run;
+}
+
+model::Run parse_lines(std::string_view printed) {
+  model::Run run;
+  for_each_line(printed, [&](std::string_view line) { read_line(words_of(line), run); });
+  return run;
+}
+
+}  // namespace taskbench::reports::text

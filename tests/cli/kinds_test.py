@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Programs that are no Google Benchmark: whole commands, and programs that print their times."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from taskbench_command import CommandTest, main
+
+# Prints a line for each benchmark and repetition: "sort 1.000 ms".
+PRINTS = """#!{python} -IS
+import os
+for i in range(int(os.environ["TASKBENCH_REPETITIONS"])):
+    print("sort %.3f ms" % ({sort} + i / 1000))
+    print("hash a file 3.{digit}00 us" .format(digit=i % 3))
+"""
+
+
+class Commands(CommandTest):
+    def run_commands(self, *commands, options="--repetitions 3 --min-time 1ms", **others):
+        words = [word for command in commands for word in ("--command", command)]
+        return self.taskbench(f"run {options} --json r.json", *words, **others)
+
+    def rows(self, name):
+        return [row for row in self.load("r.json")["benchmarks"]
+                if row["run_name"] == name and row["run_type"] == "iteration"]
+
+    def test_each_is_run_from_its_start_to_its_end(self):
+        log = self.folder / "log"
+        script = self.write("slow", f"#!/bin/sh\necho run >>{log}\nsleep 0.02\n", 0o755)
+        answer = self.run_commands(f"slow={script}", "true")
+        self.assertRegex(answer.stdout, r"(?m)^command +median ")
+        self.assertRegex(answer.stdout, r"(?m)^slow +\d\d\.\d")
+        rows = self.rows("slow")
+        self.assertEqual([row["iterations"] for row in rows], [1, 1, 1])
+        for row in rows:
+            self.assertGreater(row["real_time"], 20e6)
+            self.assertLess(row["cpu_time"], row["real_time"])
+            self.assertGreater(row["minor_faults"], 0)
+            self.assertGreaterEqual(row["voluntary_switches"], 1)
+        self.assertGreaterEqual(len(log.read_text().splitlines()), 3 + 2)  # and to find out
+
+    def test_a_repetition_runs_it_as_often_as_the_time_takes_or_as_it_is_told(self):
+        self.run_commands("true", options="--repetitions 2 --min-time 100ms")
+        self.assertGreater(self.rows("true")[0]["iterations"], 2)
+        self.run_commands("true", options="--repetitions 2 --iterations true=3")
+        self.assertEqual([row["iterations"] for row in self.rows("true")], [3, 3])
+        self.run_commands("true", options="--iterations false=3", status=2)
+
+    def test_no_shell_reads_it_and_its_output_is_thrown_away(self):
+        script = self.write("says", f"#!/bin/sh\nprintf '%s|' \"$@\" >{self.folder}/words\n"
+                            "echo out; echo err >&2; cat\n", 0o755)
+        answer = self.run_commands(f"says={script} $HOME '*' a\\ b")
+        self.assertEqual((self.folder / "words").read_text(), "$HOME|*|a b|")
+        self.assertNotIn("out\n", answer.stdout)
+        self.assertEqual(answer.stderr, "taskbench: note: wrote r.json\n")
+
+    def test_memory_is_told_above_what_taskbench_takes_itself(self):
+        large = f"{sys.executable} -c \"x = b'1' * 200000000\""
+        self.run_commands(f"large={large}", "true")
+        self.assertGreater(self.rows("large")[0]["peak_memory_bytes"], 200e6)
+        self.assertNotIn("peak_memory_bytes", self.rows("true")[0])
+
+    def test_one_that_fails_has_no_times_and_says_why(self):
+        script = self.write("once", f"#!/bin/sh\n[ ! -e {self.folder}/ran ] || exit 7\n"
+                            f"touch {self.folder}/ran\n", 0o755)
+        for command, why in (
+                ("sh -c 'echo no luck >&2; exit 3'", "exited with status 3: no luck"),
+                ("sh -c 'kill -9 $$'", r"was killed by signal 9 \(Killed\)"),
+                ("/no/such", "cannot be started: No such file"),
+                (f"{script}", "exited with status 7")):
+            answer = self.run_commands(f"x={command}", "fine=true", status=5)
+            self.assertRegex(answer.stderr, f"x: {why}")
+            case = self.load("r.json")["taskbench"]["cases"][0]
+            self.assertRegex(case["errors"][0], why)
+            self.assertEqual(self.rows("x"), [])
+            self.assertEqual(len(self.rows("fine")), 3)
+
+    def test_what_it_leaves_behind_ends_with_it(self):
+        script = self.write("leaves", "#!/bin/sh\nsleep 1000 &\n"
+                            f"echo $! >>{self.folder}/pids\n", 0o755)
+        self.run_commands(f"x={script}")
+        for pid in (self.folder / "pids").read_text().split():
+            for _ in range(500):
+                if not Path(f"/proc/{pid}").exists():
+                    break
+                time.sleep(0.01)
+            self.assertFalse(Path(f"/proc/{pid}").exists())
+
+    def test_an_interrupt_kills_it(self):
+        process = subprocess.Popen(
+            [os.environ["TASKBENCH_BINARY"], "run", "--command",
+             f"sh -c 'touch {self.folder}/begun; sleep 1000'"],
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not (self.folder / "begun").exists():
+            time.sleep(0.01)
+        process.terminate()
+        self.assertEqual((process.communicate(timeout=60), process.returncode)[1], 130)
+
+    def test_what_cannot_be_meant_is_refused(self):
+        for command, why in (("", "the command is empty"), ("x=", "the command is empty"),
+                             ("x='a", "the quote ' is not closed")):
+            self.assertIn(why, self.run_commands(command, status=2).stderr)
+        self.assertIn("'true' is given twice", self.run_commands("true", "true", status=2).stderr)
+        for other in ("--workers 2", "--scheduler go", "--filter x", "--time-budget 9s", "--pin",
+                      "--counters basic", "--load wrk", "ping_pong"):
+            self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
+
+
+class Compared(CommandTest):
+    def compare(self, base, head, options="", **others):
+        blocks = "" if "--max-blocks" in options else "--max-blocks 8"
+        return self.taskbench(f"ab {blocks} --exact off --json r.json --journal j {options}",
+                              "--base", base, "--head", head, **others)
+
+    def verdicts(self):
+        return {row["name"]: row["verdict"] for row in self.load("r.json")["benchmarks"]}
+
+    def printing(self, name, sort=1.0):
+        return self.write(name, PRINTS.format(python=sys.executable, sort=sort, digit="{digit}"),
+                          0o755)
+
+    def test_a_command_that_became_slower_fails(self):
+        self.compare("sleep 0.01", "sleep 0.03", "--kind command", status=1)
+        self.assertEqual(self.verdicts(), {"command": "FAIL"})
+        self.assertEqual(self.load("r.json")["setup"]["kind"], "command")
+
+    def test_a_command_runs_where_it_is_told_to(self):
+        (self.folder / "there").mkdir()
+        self.write("tool", "#!/bin/sh\npwd >>cwds\n", 0o755)
+        self.compare("./tool", "./tool 2", "--kind command --cwd there --inconclusive pass-always")
+        self.assertEqual(set((self.folder / "there/cwds").read_text().split()),
+                         {str((self.folder / "there").resolve())})
+
+    def test_times_that_a_program_prints_are_judged(self):
+        self.compare(self.printing("a"), self.printing("b", 1.2), "--kind lines", status=1)
+        self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash a file": "PASS"})
+        self.assertEqual(self.load("r.json")["setup"]["cpu_time_of"], {})
+
+    def test_the_report_says_what_it_is_and_what_is_not_known_of_it(self):
+        answer = self.taskbench("ab --kind lines --max-blocks 8 --journal j", "--base",
+                                self.printing("a"), "--head", self.printing("b"))
+        said = " ".join(answer.stdout.split())
+        self.assertIn("is of the kind lines, which tells no CPU time", said)
+        self.assertIn("Nothing was counted exactly: callgrind cannot tell where a benchmark "
+                      "begins and ends in a program that prints lines", said)
+        self.assertNotIn("what both execute was counted", said)
+
+    def test_a_program_that_prints_no_times_is_told_how(self):
+        silent = self.write("silent", "#!/bin/sh\necho hello\n", 0o755)
+        answer = self.compare(silent, self.printing("b"), "--kind lines", status=5)
+        self.assertIn("printed no line of the form NAME VALUE UNIT, such as 'sort 1.5 ms'",
+                      answer.stderr)
+
+    def test_what_is_not_a_time_is_left_out_and_named(self):
+        sized = self.write("sized", "#!/bin/sh\necho size 3 MB; echo sort 1 ms\n", 0o755)
+        self.compare(sized, sized, "--kind lines")
+        self.assertEqual(self.verdicts(), {"sort": "PASS"})
+        [left_out] = self.load("r.json")["setup"]["left_out"]
+        self.assertEqual(left_out["name"], "size")
+        self.assertIn("is in 'MB', which is no unit of time", left_out["reason"])
+
+    def test_a_resumed_trial_keeps_its_kind(self):
+        self.compare(self.printing("a"), self.printing("b"), "--kind lines --max-blocks 1",
+                     status=3)
+        self.taskbench("ab --resume --journal j", status=3)
+        answer = self.taskbench("ab --resume --journal j --kind command", status=2)
+        self.assertIn("--kind", answer.stderr)
+
+    def test_an_unknown_kind_is_refused_with_the_nearest(self):
+        answer = self.compare("true", "true", "--kind comand", status=2)
+        self.assertIn("did you mean 'command'?", answer.stderr)
+
+    def test_what_is_of_another_kind_than_said_is_refused(self):
+        answer = self.compare("/bin/true", "/bin/true", "--kind go", status=2)
+        self.assertIn("it is not a test binary of Go (go test -c)", answer.stderr)
+
+
+if __name__ == "__main__":
+    main()

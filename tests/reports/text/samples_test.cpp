@@ -1,0 +1,83 @@
+#include "reports/text/samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace taskbench::reports::text {
+namespace {
+
+std::vector<std::string> names(const model::Run& run) {
+  std::vector<std::string> result;
+  for (const model::Case& each : run.cases) result.push_back(each.name);
+  return result;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(GoText, has_a_repetition_a_line_and_counters_by_their_units) {
+  const model::Run run = parse_go(
+      "goos: linux\ngoarch: amd64\npkg: sort\ncpu: AMD EPYC\n"
+      "BenchmarkSort-2 \t    1000\t      1234.5 ns/op\t      12 B/op\t       3 allocs/op\n"
+      "BenchmarkSort-2 \t    1010\t      1200 ns/op\t      12 B/op\t       3 allocs/op\n"
+      "BenchmarkHash/size=10-2 \t 5 \t 1e3 ns/op \t 2.5 steals/op\n"
+      "PASS\nok  \tsort\t1.2s\n");
+  EXPECT_EQ(names(run), (Names{"BenchmarkSort", "BenchmarkHash/size=10"}));
+  EXPECT_EQ(run.environment.cpu_model, "AMD EPYC");
+  const auto& sort = run.cases[0].repetitions;
+  ASSERT_EQ(sort.size(), 2U);
+  EXPECT_EQ(sort[0].iterations, 1000);
+  EXPECT_EQ(sort[0].real_ns, 1234.5);
+  EXPECT_EQ(sort[0].cpu_ns, 0);
+  EXPECT_EQ(sort[0].counters.at("allocs/op"), 3);
+  EXPECT_EQ(sort[1].index, 1);
+  EXPECT_EQ(run.cases[1].repetitions[0].counters.at("steals/op"), 2.5);
+}
+
+TEST(GoText, keeps_a_number_that_is_not_that_of_all_names) {
+  const model::Run run = parse_go("BenchmarkA-1 1 2 ns/op\nBenchmarkA-2 1 2 ns/op\n");
+  EXPECT_EQ(names(run), (Names{"BenchmarkA-1", "BenchmarkA-2"}));
+  EXPECT_EQ(names(parse_go("BenchmarkA 1 2 ns/op\nBenchmarkB-2 1 2 ns/op\n")),
+            (Names{"BenchmarkA", "BenchmarkB-2"}));
+}
+
+TEST(GoText, leaves_out_what_is_no_result) {
+  EXPECT_TRUE(parse_go("").cases.empty());
+  EXPECT_TRUE(parse_go("BenchmarkA\nBenchmarkA-2\t\nBenchmarkA x 2 ns/op\nBenchmarkA 0 2 ns/op\n"
+                       "BenchmarkA 3 many ns/op\n--- FAIL: BenchmarkA\nSort 3 4 ns/op")
+                  .cases.empty());
+}
+
+TEST(GoText, of_a_benchmark_without_a_time_is_unusable) {
+  const model::Run run = parse_go("BenchmarkA 3 7 widgets/op\nBenchmarkB 3 0 ns/op\n");
+  EXPECT_EQ(run.cases[0].unusable, "has no time above 0 in ns/op");
+  EXPECT_EQ(run.cases[1].unusable, "has no time above 0 in ns/op");
+}
+
+TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
+  const model::Run run = parse_lines(
+      "starting\nsort 1.5 ms\r\nsort 2 ms\nread a file 3 µs\nn 4 ns\ns 5 s\nu 6 us\nlast 7 ns");
+  EXPECT_EQ(names(run), (Names{"sort", "read a file", "n", "s", "u", "last"}));
+  EXPECT_EQ(run.cases[0].repetitions.size(), 2U);
+  EXPECT_EQ(run.cases[0].repetitions[0].real_ns, 1.5e6);
+  EXPECT_EQ(run.cases[0].repetitions[0].iterations, 1);
+  EXPECT_EQ(run.cases[1].repetitions[0].real_ns, 3e3);
+  EXPECT_EQ(run.cases[3].repetitions[0].real_ns, 5e9);
+}
+
+TEST(LinesOfText, with_another_unit_or_no_time_make_a_benchmark_unusable) {
+  const model::Run run = parse_lines("size 3 MB\nzero 0 s\nless -1 s\nnone nan s\nendless inf s\n");
+  EXPECT_EQ(run.cases[0].unusable, "is in 'MB', which is no unit of time (ns, us, ms, s)");
+  EXPECT_EQ(run.cases[1].unusable, "is 0 s, and not above 0");
+  EXPECT_EQ(run.cases[2].unusable, "is -1 s, and not above 0");
+  EXPECT_FALSE(run.cases[3].unusable.empty());
+  EXPECT_FALSE(run.cases[4].unusable.empty());
+}
+
+TEST(LinesOfText, leave_out_what_has_another_form) {
+  EXPECT_TRUE(parse_lines("\n\nsort\n3 ms\nit took 3ms\nall is well\n").cases.empty());
+}
+
+}  // namespace
+}  // namespace taskbench::reports::text
