@@ -17,9 +17,10 @@ void declare_common(Options& options, BaselinePlan& plan) {
   options.value("NAME", plan.name, "NAME", By{baseline_name}, "Name of the baseline.")
       ->default_str(std::string(kDefaultBaseline))
       ->expected(0, 1);
-  options.value("--program", plan.program, "CMD", Text{},
-                "What is measured: taskbench with options of `taskbench run`, or any program that "
-                "uses Google Benchmark.");
+  options.value(
+      "--program", plan.program, "CMD", Text{},
+      "What is measured: taskbench with options of `taskbench run`, or another program of "
+      "a kind that can be measured (docs/programs.md).");
   options.value("--store", plan.store, "DIR", Path{}, "Where baselines are kept.");
 }
 
@@ -55,6 +56,7 @@ class BaselineSaveCommand final : public Command {
     options.value("--processes", plan_.setup.processes, "N",
                   Number{model::kMinBaselineProcesses, kMaxProcesses}, "Fresh processes.");
     declare_sampling(options, plan_.setup, plan_.timeout_s);
+    declare_kind(options, plan_.setup.kind);
     declare_allow_busy(options, plan_.allow_busy, "Store it");
     options.group("Output");
     options.value("--journal", plan_.journal.path, "FILE", Journal{},

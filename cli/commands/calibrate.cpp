@@ -62,6 +62,7 @@ void declare_measuring(Options& options, CalibrationPlan& plan) {
           fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
   options.value("--blocks", plan.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
   declare_sampling(options, plan.setup, plan.timeout_s);
+  declare_kind(options, plan.setup.kind);
 }
 
 /// Refuses an option that is given now and was another when the trials began. The budget, the

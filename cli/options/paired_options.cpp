@@ -33,15 +33,6 @@ std::string parse_program(std::string_view option, const Strings& given) {
   refuse("{} '{}': give a path from the root of the checkout", option, program);
 }
 
-std::string parse_kind(std::string_view option, const Strings& given) {
-  return std::string(find_kind(option, Text{}.parse(option, given)).name());
-}
-
-Strings names_of_kinds() {
-  return each_of(harness::program_kinds(),
-                 [](const harness::ProgramKind* kind) { return std::string(kind->name()); });
-}
-
 struct Documentation {
   [[nodiscard]] static Strings parse(std::string_view option, const Strings& given) {
     Strings patterns = parse_list(option, given);
@@ -256,13 +247,7 @@ void PairedPlan::declare(Options& options) {
   options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
                 "Most blocks.");
   declare_sampling(options, setup, setup.timeout_s);
-  options
-      .value("--kind", setup.kind, "KIND",
-             By{parse_kind, OptionValues{OptionValues::Kind::one_of, names_of_kinds()}},
-             fmt::format("What both programs are: {}. command measures any command, from its start "
-                         "to its end; lines takes what a program prints, as in 'sort 1.5 ms'.",
-                         joined(names_of_kinds(), ", ")))
-      ->default_str("recognised, but for command and lines");
+  declare_kind(options, setup.kind);
   options
       .value("--cwd", cwd, "DIR", Path{},
              "Where the programs run: a path in each checkout, or of a folder for both.")

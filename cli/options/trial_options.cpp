@@ -24,6 +24,23 @@ void declare_sampling(Options& options, model::Sampling& sampling, double& timeo
                 "Seed of everything that is drawn.");
 }
 
+void declare_kind(Options& options, std::string& kind) {
+  const Strings names = each_of(harness::program_kinds(), [](const harness::ProgramKind* each) {
+    return std::string(each->name());
+  });
+  const auto parse = [](std::string_view option, const Strings& given) {
+    return std::string(harness::named_kind(Text{}.parse(option, given))->name());
+  };
+  options.group("How to measure");
+  options
+      .value("--kind", kind, "KIND", By{parse, OptionValues{OptionValues::Kind::one_of, names}},
+             fmt::format("What kind of program is measured: {}. command: any command, from its "
+                         "start to its end. lines: a program that prints its times, as in 'sort "
+                         "1.5 ms'.",
+                         joined(names, ", ")))
+      ->default_str("recognised, but for command and lines");
+}
+
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what) {
   options.group("How to measure");
   return options.flag("--allow-busy", given,

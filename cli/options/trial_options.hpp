@@ -18,6 +18,9 @@ void declare_timeout(Options& options, double& timeout_s);
 /// Declares --repetitions, --min-time, --timeout and --seed.
 void declare_sampling(Options& options, model::Sampling& sampling, double& timeout_s);
 
+/// Declares --kind, the kind of all programs that are measured.
+void declare_kind(Options& options, std::string& kind);
+
 /// Declares --allow-busy: do `what` on a busy machine as well.
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);
 

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <memory>
 #include <random>
 
@@ -22,7 +21,6 @@
 namespace taskbench::harness {
 namespace {
 
-constexpr double kLongest_s = 3600;  // of the first run
 constexpr int kBetweenLooks_ms = 100;
 constexpr std::int64_t kMostIterations = 1'000'000;
 
@@ -40,22 +38,25 @@ double own_peak_bytes() {
   return kKiB * static_cast<double>(used.ru_maxrss);
 }
 
-/// How a command is started: in a process group of its own, without a terminal.
+/// How a command is started: in a session of its own, so that no terminal is there to read from or
+/// to stop it.
 class Start {
  public:
-  Start() {
+  /// What the command writes to its standard error goes to `errors`, or nowhere.
+  explicit Start(int errors = -1) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, errors < 0 ? STDOUT_FILENO : errors,
+                                       STDERR_FILENO);
     ::posix_spawnattr_init(&attributes_);
     sigset_t signals;
     ::sigemptyset(&signals);
     ::posix_spawnattr_setsigmask(&attributes_, &signals);
     ::sigfillset(&signals);
     ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~Start() {
     ::posix_spawnattr_destroy(&attributes_);
@@ -74,15 +75,46 @@ class Start {
   posix_spawnattr_t attributes_{};
 };
 
-/// Why a command that ended has failed, in words that follow its name; empty if it has not.
-std::string failure_of(int status) {
-  if (WIFSIGNALED(status)) {
-    return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
-                       ::strsignal(WTERMSIG(status)));
-  }
-  return WEXITSTATUS(status) == 0 ? std::string()
-                                  : fmt::format("exited with status {}", WEXITSTATUS(status));
+/// How a command ended whose wait status this is.
+ProcessOutcome outcome_of(int status) {
+  using End = ProcessOutcome::End;
+  ProcessOutcome outcome;
+  outcome.end = WIFSIGNALED(status) ? End::killed : End::exited;
+  outcome.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  return outcome;
 }
+
+/// What a command writes to its standard error, of which the end is kept.
+class Errors {
+ public:
+  Errors() {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    from_ = Descriptor(ends[0]);
+    into_ = Descriptor(ends[1]);
+    ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
+  }
+
+  [[nodiscard]] int into() const { return into_.get(); }
+  [[nodiscard]] int from() const { return from_.get(); }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  /// Takes what is there, so that the command can go on.
+  void drain() {
+    constexpr std::size_t kMost = 1024;
+    std::array<char, 65536> part{};
+    ssize_t size = 0;
+    while ((size = ::read(from_.get(), part.data(), part.size())) > 0) {
+      text_.append(part.data(), static_cast<std::size_t>(size));
+      if (text_.size() > kMost) text_.erase(0, text_.size() - kMost);
+    }
+  }
+
+ private:
+  Descriptor from_;
+  Descriptor into_;
+  std::string text_;
+};
 
 /// A command and its result so far.
 class PreparedCommand {
@@ -91,7 +123,6 @@ class PreparedCommand {
                   const std::stop_token& stop)
       : settings_(settings), start_(start), stop_(stop) {
     result_.name = command.name;
-    result_.workload = command.name;
     words_ = command.words;
     for (std::string& word : words_) pointers_.push_back(word.data());
     pointers_.push_back(nullptr);
@@ -104,9 +135,11 @@ class PreparedCommand {
   /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
   /// as the settings say, to learn how many a repetition takes.
   void prepare() {
-    const ProcessOutcome first = run_process({.command = words_, .timeout_s = kLongest_s}, stop_);
-    if (!first.ok()) {
-      if (first.end != ProcessOutcome::End::interrupted) result_.error = first.text();
+    Errors errors;
+    if (!run_once(Start(errors.into()), &errors)) {
+      if (!ended_) return;
+      ended_->errors = errors.text();
+      result_.error = ended_->text();
       return;
     }
     const auto given = settings_.iterations.find(result_.name);
@@ -114,7 +147,7 @@ class PreparedCommand {
     const auto begin = Clock::now();
     int runs = 0;
     do {
-      if (!run_once()) return;
+      if (!run_once(start_)) return;
       ++runs;
     } while (!is_given && seconds_since(begin) < settings_.warmup_s);
     run_s_ = seconds_since(begin) / runs;
@@ -126,7 +159,7 @@ class PreparedCommand {
   void run_repetition() {
     std::vector<CommandUse> uses;
     for (std::int64_t i = 0; i < iterations_; ++i) {
-      const auto use = run_once();
+      const auto use = run_once(start_);
       if (!use) return;
       uses.push_back(*use);
     }
@@ -151,15 +184,16 @@ class PreparedCommand {
   }
 
  private:
-  /// Empty if it failed, which the result says, or was told to stop.
-  std::optional<CommandUse> run_once() {
+  /// Empty if it failed, which the result says then, or was told to stop.
+  std::optional<CommandUse> run_once(const Start& start, Errors* errors = nullptr) {
     pid_t pid = 0;
     const auto begin = Clock::now();
-    if (const int error = start_(pointers_.data(), pid); error != 0) {
-      result_.error = fmt::format("could not be started: {}", std::strerror(error));
+    if (const int error = start(pointers_.data(), pid); error != 0) {
+      ended_.emplace().code = error;
+      result_.error = ended_->text();
       return std::nullopt;
     }
-    wait_for(pid);
+    wait_for(pid, errors);
     const double took_s = seconds_since(begin);
     ::kill(-pid, SIGKILL);  // what it left behind; its number is its own until it is reaped
     int status = 0;
@@ -167,8 +201,9 @@ class PreparedCommand {
     while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
     }
     if (stop_.stop_requested()) return std::nullopt;
-    if (std::string failure = failure_of(status); !failure.empty()) {
-      result_.error = std::move(failure);
+    if (status != 0) {
+      ended_ = outcome_of(status);
+      result_.error = ended_->text();
       return std::nullopt;
     }
     return CommandUse{.real_ns = 1e9 * took_s,
@@ -181,10 +216,13 @@ class PreparedCommand {
   }
 
   /// Returns when it has ended, and kills it when told to stop.
-  void wait_for(pid_t pid) const {
+  void wait_for(pid_t pid, Errors* errors) const {
     const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    pollfd watched{ended.get(), POLLIN, 0};
-    while (ended.is_open() && ::poll(&watched, 1, kBetweenLooks_ms) <= 0) {
+    std::array<pollfd, 2> watched{
+        {{ended.get(), POLLIN, 0}, {errors == nullptr ? -1 : errors->from(), POLLIN, 0}}};
+    while (ended.is_open() && watched[0].revents == 0) {
+      ::poll(watched.data(), watched.size(), kBetweenLooks_ms);
+      if (errors != nullptr) errors->drain();
       if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
     }
     siginfo_t ignored{};  // without pidfds, which came with Linux 5.3: until it ends by itself
@@ -200,6 +238,7 @@ class PreparedCommand {
   model::Case result_;
   Strings words_;
   std::vector<char*> pointers_;
+  std::optional<ProcessOutcome> ended_;  // if it failed
   double run_s_ = 0;
   std::int64_t iterations_ = 1;
 };

@@ -119,7 +119,9 @@ class SeriesTrial : public KeptTrial<model::Series> {
     try {
       Strings words = command.empty() ? Strings{fs::canonical("/proc/self/exe").string()}
                                       : split_command(command);
-      program_ = Program::find_out(std::move(words), stop(), {.timeout_s = bench_.timeout_s});
+      program_ =
+          Program::find_out(std::move(words), stop(),
+                            {.timeout_s = bench_.timeout_s, .kind = named_kind(trial_.setup.kind)});
     } catch (const std::invalid_argument& error) {
       refuse("--program '{}': {}", command, error.what());
     } catch (const NotMeasurable& error) {
@@ -349,6 +351,7 @@ class ComparedSeries final : public SeriesTrial {
   bool prepare(bool goes_on) override {
     const model::SeriesSetup& nearest = ours_.front()->rolling.setup;
     if (goes_on) return find_program_again(), true;
+    trial_.setup.kind = nearest.kind;
     find_program(plan_.program.empty() ? nearest.command : plan_.program);
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;

@@ -135,9 +135,10 @@ class Calibration final : public JournaledTrial {
     if (!plan_.resume || plan_.budget_is_given) limit_time();
     for (const std::string& command : plan_.copies) {
       try {
-        programs_.push_back(
-            Program::find_out(split_command(command), stop(),
-                              {.timeout_s = plan_.timeout_s, .deadline = bench_.deadline}));
+        programs_.push_back(Program::find_out(split_command(command), stop(),
+                                              {.timeout_s = plan_.timeout_s,
+                                               .deadline = bench_.deadline,
+                                               .kind = named_kind(setup_.kind)}));
       } catch (const std::invalid_argument& error) {
         refuse("'{}': {}", command, error.what());
       }

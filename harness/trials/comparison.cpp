@@ -344,8 +344,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       throw failed(problem);
     }
     try {
-      const Asking asking{
-          .timeout_s = timeout_s_, .folder = tree / plan_.cwd, .kind = named_kind()};
+      const Asking asking{.timeout_s = timeout_s_,
+                          .folder = tree / plan_.cwd,
+                          .kind = named_kind(trial_.setup.kind)};
       return Program::find_out(words, stop(), asking).is_sure(stop());
     } catch (const NotMeasurable& error) {
       if (error.has_failed) return false;
@@ -422,12 +423,6 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     trial_.setup.kind = kind.name();
   }
 
-  /// What --kind says that both programs are.
-  [[nodiscard]] const ProgramKind* named_kind() const {
-    const std::string& name = trial_.setup.kind;
-    return name.empty() ? nullptr : &find_kind("--kind", name);
-  }
-
   /// Finds a side's program. A command that is no program is a mistake of its author, and one that
   /// crashes has failed; a revision that was built has failed in both cases.
   [[nodiscard]] Program find_program(Side side) {
@@ -446,7 +441,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                                {.timeout_s = timeout_s_,
                                 .waiting = waiting_for(what),
                                 .folder = folder,
-                                .kind = named_kind()});
+                                .kind = named_kind(trial_.setup.kind)});
     } catch (const std::invalid_argument& error) {
       refuse("--{} '{}': {}", name_of(side), command, error.what());
     } catch (const ProgramError& error) {

@@ -15,13 +15,14 @@ std::span<const ProgramKind* const> program_kinds() {
   return kinds;
 }
 
-const ProgramKind& find_kind(std::string_view option, const std::string& name) {
+const ProgramKind* named_kind(const std::string& name) {
+  if (name.empty()) return nullptr;
   const auto kinds = program_kinds();
   const auto found = std::ranges::find(kinds, name, &ProgramKind::name);
-  if (found != kinds.end()) return **found;
+  if (found != kinds.end()) return *found;
   const Strings known =
       each_of(kinds, [](const ProgramKind* kind) { return std::string(kind->name()); });
-  refuse("{}: {}", option, unknown_name("kind", name, known));
+  refuse("--kind: {}", unknown_name("kind", name, known));
 }
 
 std::string literal(const std::string& name) {

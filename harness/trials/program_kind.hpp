@@ -118,8 +118,8 @@ const ProgramKind& lines_kind();
 /// All kinds, in the order in which programs are asked for them.
 [[nodiscard]] std::span<const ProgramKind* const> program_kinds();
 
-/// The kind of that name. Throws UsageError, which names the option, for another.
-[[nodiscard]] const ProgramKind& find_kind(std::string_view option, const std::string& name);
+/// The kind that --kind names; nullptr for an empty name. Throws UsageError for another.
+[[nodiscard]] const ProgramKind* named_kind(const std::string& name);
 
 /// How long a program may take to list what it measures: one that does not know the question may
 /// begin to measure in answer.

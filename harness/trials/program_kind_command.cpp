@@ -27,7 +27,7 @@ class CommandKind final : public ProgramKind {
     if (absolute.front().find('/') != std::string::npos) {
       absolute.front() = fs::absolute(absolute.front()).string();
     }
-    Strings words{fs::canonical("/proc/self/exe").string(),
+    Strings words{fs::read_symlink("/proc/self/exe").string(),
                   "run",
                   "--command",
                   fmt::format("{}={}", kName, command_of(absolute)),

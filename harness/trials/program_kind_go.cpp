@@ -32,7 +32,9 @@ class GoKind final : public ProgramKind {
  private:
   bool may_be(std::string_view file) const override {
     constexpr std::string_view kBuildInfo = "\xff Go buildinf:";
-    return file.starts_with(kElf) && file.find(kBuildInfo) != std::string_view::npos;
+    constexpr std::string_view kFlag = "test.benchtime";  // of the package that test binaries need
+    const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
+    return file.starts_with(kElf) && has(kBuildInfo) && has(kFlag);
   }
 
   Answer ask(const Strings& command, const Ask& ask, bool) const override {

@@ -72,6 +72,7 @@ void describe(Io& io, Setup& setup) {
   io.or_null("commit", setup.commit);
   io.part("program", [&](auto& part) {
     part.or_null("command", setup.command);
+    part.unless_default("kind", setup.kind);
     part.or_null("digest", setup.digest);
   });
   io("machine", setup.key.machine, is_not_empty);

@@ -48,6 +48,7 @@ struct ComparedWith {
 struct SeriesSetup : Sampling {
   std::string name;     ///< of the baseline
   std::string command;  ///< of the program; empty: the taskbench that measured
+  std::string kind;     ///< of the program, as --kind said; empty: it is recognised
   std::string digest;   ///< of its executable's bytes; empty when it could not be read
   std::string commit;   ///< of the sources; empty when unknown
   std::string date;     ///< RFC 3339, of the beginning

@@ -169,7 +169,8 @@ Table table_of(const Measured& measured, bool is_common) {
   Table table{.columns = {{.title = is_common ? title : "scheduler"}},
               .group_title = is_common ? "" : "workload"};
   for_each_case(measured, [&](const Summarized& each) {
-    const std::string workload = with_parameters(each.measured->workload, *each.measured);
+    const model::Case& of = *each.measured;
+    const std::string workload = of.workload.empty() ? of.name : with_parameters(of.workload, of);
     table.add({is_common ? workload : engine_of(*each.measured)}, workload);
   });
   return table;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that are no Google Benchmark: whole commands, and programs that print their times."""
 
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,13 @@ class Commands(CommandTest):
             self.assertRegex(case["errors"][0], why)
             self.assertEqual(self.rows("x"), [])
             self.assertEqual(len(self.rows("fine")), 3)
+
+    def test_one_that_wants_a_terminal_or_prints_much_is_measured_or_fails_at_once(self):
+        self.run_commands("x=sh -c 'head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2'",
+                          options="--repetitions 1 --min-time 1ms")
+        self.assertEqual(len(self.rows("x")), 1)
+        answer = self.run_commands("x=sh -c 'read answer </dev/tty'", status=5)
+        self.assertRegex(answer.stderr, "x: exited with status .*/dev/tty")
 
     def test_what_it_leaves_behind_ends_with_it(self):
         script = self.write("leaves", "#!/bin/sh\nsleep 1000 &\n"
@@ -168,6 +176,14 @@ class Compared(CommandTest):
         self.taskbench("ab --resume --journal j", status=3)
         answer = self.taskbench("ab --resume --journal j --kind command", status=2)
         self.assertIn("--kind", answer.stderr)
+
+    def test_a_baseline_keeps_the_kind_of_its_program(self):
+        self.taskbench("baseline save --processes 7 --kind lines --store s --allow-busy --program",
+                       self.printing("a"))
+        self.taskbench("baseline compare --store s --processes 7 --allow-busy --program",
+                       self.printing("b", 1.5), status=(1, 3, 4))
+        stored = [json.loads(path.read_text()) for path in (self.folder / "s").rglob("*.json")]
+        self.assertEqual({each["program"]["kind"] for each in stored}, {"lines"})
 
     def test_an_unknown_kind_is_refused_with_the_nearest(self):
         answer = self.compare("true", "true", "--kind comand", status=2)

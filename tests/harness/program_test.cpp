@@ -270,8 +270,9 @@ TEST(Kinds, have_different_names) {
   Words names;
   for (const ProgramKind* kind : program_kinds()) names.emplace_back(kind->name());
   EXPECT_EQ(names, (Words{"go", "taskbench", "google-benchmark", "command", "lines"}));
-  EXPECT_EQ(&find_kind("--kind", "go"), &go_kind());
-  EXPECT_THROW((void)find_kind("--kind", "goo"), UsageError);
+  EXPECT_EQ(named_kind("go"), &go_kind());
+  EXPECT_EQ(named_kind(""), nullptr);
+  EXPECT_THROW((void)named_kind("goo"), UsageError);
 }
 
 /// Two folders with a copy of one binary each. Any will do that answers: /bin/echo prints its

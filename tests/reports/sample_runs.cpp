@@ -168,6 +168,18 @@ Run single_repetition_run() {
   return run;
 }
 
+Run commands_run() {
+  Run run = make_run(3);
+  model::Case command = make_case(kShapes[0], "current_thread", 1, 1, 3);
+  command.name = "sort big.txt";
+  command.workload = command.scheduler = command.operation = "";
+  command.workers = 0;
+  command.operations = 0;
+  command.parameters = {};
+  run.cases = {command};
+  return run;
+}
+
 Run hostile_run() {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -245,12 +257,13 @@ Run observed_run() {
 }
 
 std::span<const NamedRun> all() {
-  static constexpr std::array<NamedRun, 9> kRuns = {{
+  static constexpr std::array<NamedRun, 10> kRuns = {{
       {"complete", complete_run},
       {"several_schedulers", several_schedulers_run},
       {"partial", partial_run},
       {"failed", failed_run},
       {"single_repetition", single_repetition_run},
+      {"commands", commands_run},
       {"hostile", hostile_run},
       {"empty", empty_run},
       {"counted", counted_run},

@@ -12,8 +12,8 @@ from schema_case import GONE, SchemaCase, printed
 
 PRINT_SAMPLE = ""
 
-RUNS = ("complete", "several_schedulers", "partial", "failed", "single_repetition", "hostile",
-        "empty", "counted")
+RUNS = ("complete", "several_schedulers", "partial", "failed", "single_repetition", "commands",
+        "hostile", "empty", "counted")
 
 
 class SchemaTest(SchemaCase, unittest.TestCase):
