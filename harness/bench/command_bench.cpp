@@ -38,6 +38,17 @@ double own_peak_bytes() {
   return kKiB * static_cast<double>(used.ru_maxrss);
 }
 
+/// What one run of a command took, and used together with the children that it waited for.
+struct CommandUse {
+  double real_ns = 0;
+  double cpu_ns = 0;
+  double peak_memory_bytes = 0;  ///< of its largest process; at least as much as this one has had
+  double minor_faults = 0;
+  double major_faults = 0;
+  double voluntary_switches = 0;
+  double involuntary_switches = 0;
+};
+
 /// How a command is started: in a session of its own, so that no terminal is there to read from or
 /// to stop it.
 class Start {

@@ -11,17 +11,6 @@ struct TimedCommand {
   Strings words;  ///< the program, looked up in PATH, and its arguments; no shell reads them
 };
 
-/// What one run of a command took, and used together with the children that it waited for.
-struct CommandUse {
-  double real_ns = 0;
-  double cpu_ns = 0;
-  double peak_memory_bytes = 0;  ///< of its largest process; at least as much as this one has had
-  double minor_faults = 0;
-  double major_faults = 0;
-  double voluntary_switches = 0;
-  double involuntary_switches = 0;
-};
-
 /// Runs each command as often as `settings` say, repetitions of all commands interleaved at random;
 /// an iteration is one run. What a command prints goes to /dev/null, and there is nothing to read
 /// for it. A command that fails has an error in place of figures. Whatever it has started in its

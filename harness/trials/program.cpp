@@ -144,7 +144,9 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
     throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), not_started)));
   }
-  const std::string content = content_of(executable).value_or("");
+  // What a kind is recognised by; it is not needed where the kind is named.
+  const std::string content =
+      asking.kind == nullptr ? content_of(executable).value_or("") : std::string();
   Answer answer;
   for (const ProgramKind* kind : program_kinds()) {
     if (asking.kind == nullptr ? !kind->may_be(content) : kind != asking.kind) continue;

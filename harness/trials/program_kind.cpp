@@ -48,6 +48,20 @@ std::string filter_for(const SampleRequest& request) {
   return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
 }
 
+Strings options_of_run(const SampleRequest& request, const fs::path& json,
+                       const std::string& filter) {
+  Strings words{"--repetitions", std::to_string(request.repetitions),
+                "--min-time",    fmt::format("{}s", request.min_time_s),
+                "--seed",        std::to_string(request.seed),
+                "--json",        json.string(),
+                "--quiet"};
+  if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
+  for (const auto& [name, count] : request.iterations) {
+    words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
+  }
+  return words;
+}
+
 Strings with(Strings words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
   return words;

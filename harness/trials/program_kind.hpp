@@ -131,12 +131,15 @@ inline constexpr const char* kListing = "--benchmark_list_tests=true";
 /// The lines that a program printed; none if it did not end well.
 [[nodiscard]] Strings listed_in(const ProcessOutcome& outcome);
 
-/// An expression that matches only what is requested, each name as `escape` makes it literal; empty
-/// for all.
+/// An expression that matches only what is requested, each name literally; empty for all.
 [[nodiscard]] std::string filter_for(const SampleRequest& request);
 
 /// `name`, as an expression that matches nothing else.
 [[nodiscard]] std::string literal(const std::string& name);
+
+/// The options of `taskbench run` that make it measure as requested. An empty filter is left out.
+[[nodiscard]] Strings options_of_run(const SampleRequest& request, const fs::path& json,
+                                     const std::string& filter = {});
 
 [[nodiscard]] Strings with(Strings words, std::initializer_list<std::string> more);
 

@@ -27,20 +27,10 @@ class CommandKind final : public ProgramKind {
     if (absolute.front().find('/') != std::string::npos) {
       absolute.front() = fs::absolute(absolute.front()).string();
     }
-    Strings words{fs::read_symlink("/proc/self/exe").string(),
-                  "run",
-                  "--command",
-                  fmt::format("{}={}", kName, command_of(absolute)),
-                  "--repetitions",
-                  std::to_string(request.repetitions),
-                  "--min-time",
-                  fmt::format("{}s", request.min_time_s),
-                  "--json",
-                  file.string(),
-                  "--quiet"};
-    for (const auto& [name, count] : request.iterations) {
-      words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
-    }
+    Strings words{fs::read_symlink("/proc/self/exe").string(), "run", "--command",
+                  fmt::format("{}={}", kName, command_of(absolute))};
+    const Strings options = options_of_run(request, file);
+    words.insert(words.end(), options.begin(), options.end());
     return words;
   }
 

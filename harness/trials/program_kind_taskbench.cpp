@@ -39,15 +39,8 @@ class TaskbenchKind final : public ProgramKind {
                     const fs::path& file) const override {
     Strings words{command.front(), "run"};
     words.insert(words.end(), command.begin() + 1, command.end());
-    words =
-        with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
-                                fmt::format("{}s", request.min_time_s), "--seed",
-                                std::to_string(request.seed), "--json", file.string(), "--quiet"});
-    const std::string filter = filter_for(request);
-    if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
-    for (const auto& [name, count] : request.iterations) {
-      words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
-    }
+    const Strings options = options_of_run(request, file, filter_for(request));
+    words.insert(words.end(), options.begin(), options.end());
     return words;
   }
 

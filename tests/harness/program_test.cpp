@@ -189,7 +189,7 @@ TEST_F(Scripts, a_relative_command_means_the_same_in_another_folder) {
   EXPECT_EQ(Program::find_out({path.string()}, {}, {.folder = "/"}).listed(), Words{"BM_a"});
 }
 
-/// What a test binary of Go answers, without Go; the comment is what it is known by.
+/// What a test binary of Go answers, without Go.
 class Go : public Scripts {
  protected:
   Program program(const std::string& prints = "BenchmarkSort-2 100 1500 ns/op 3 B/op") {
