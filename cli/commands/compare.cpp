@@ -97,7 +97,11 @@ void refuse_too_many(const Strings& files, std::string_view what) {
 class CompareCommand final : public Command {
   void declare(Options& options) override {
     options.describe(
-        "Compare result files of Google Benchmark, including taskbench's own.\n\n"
+        "Compare result files of benchmarks.\n\n"
+        "Files of Google Benchmark, including taskbench's own, hyperfine, pytest-benchmark, "
+        "pyperf, "
+        "JMH, Catch2 and Criterion (its folder) are read, and what benchmarks of Go and of Rust's "
+        "libtest print.\n\n"
         "A file is one process, whose repetitions are not independent samples: two files give "
         "ratios, but a verdict takes several files per side. `taskbench ab` measures as many as "
         "it takes. Three files or more, --column and --by give a table with a column for each: no "
@@ -181,7 +185,7 @@ class CompareCommand final : public Command {
     for (const std::string& path : paths) {
       work.show(fmt::format("{} of {} files read", files.size(), paths.size()));
       try {
-        files.push_back(read_result_file(path));
+        files.push_back(read_any_result(path));
         if (renames && !mapping_.empty()) verdict::rename_all(files.back(), mapping_);
       } catch (const json::ReadError& error) {
         throw UsageError(error.what());

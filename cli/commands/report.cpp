@@ -13,6 +13,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/render/ladder.hpp"
 #include "reports/render/report.hpp"
+#include "reports/tools/result.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -32,6 +33,11 @@ render::Document document_of(const Strings& paths, UnstoppableWork& work) {
     const std::string& path = paths[i];
     work.show(fmt::format("reading result {} of {}", i + 1, paths.size()));
     try {
+      std::error_code failed;
+      if (fs::is_directory(path, failed)) {
+        inputs.results.push_back({path, read_any_result(path)});
+        continue;
+      }
       const std::string text = read_result_text(path);
       if (json::is_ladder(text)) {
         const model::Ladder ladder = json::parse_ladder(path, text);
@@ -41,7 +47,7 @@ render::Document document_of(const Strings& paths, UnstoppableWork& work) {
       if (json::is_paired_report(text)) {
         inputs.comparisons.push_back({path, json::parse_paired_report(path, text)});
       } else {
-        inputs.results.push_back({path, json::parse_result_file(path, text)});
+        inputs.results.push_back({path, reports::tools::parse_result(path, text)});
       }
     } catch (const json::ReadError& error) {
       throw UsageError(error.what());
@@ -56,7 +62,9 @@ class ReportCommand final : public Command {
     options.describe(
         "Write results as a page with plots, and as Markdown.\n\n"
         "The page is one file that opens in any browser. Results are files of `taskbench run "
-        "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
+        "--json`, of any Google Benchmark program, of `taskbench ab --json`, and of the other "
+        "tools "
+        "that `taskbench compare` reads. Benchmarks that "
         "appear in several results get a history, by the dates of the results. A file of "
         "`taskbench ladder --json`, given alone, gets the page of that command. The plots are "
         "drawn by gnuplot, as SVG and PNG; without it there are tables only.",

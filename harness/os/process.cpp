@@ -193,7 +193,10 @@ class Child {
   std::string report_bytes_;
 };
 
-std::string last_line(std::string_view text) {
+/// The last line that calls itself an error; the last of all if none does.
+std::string telling_line(std::string_view text) {
+  const std::size_t error = text.rfind("error: ");
+  if (error != text.npos) text = text.substr(0, text.find('\n', error));
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   const auto newline = text.rfind('\n');
   return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
@@ -219,7 +222,7 @@ std::string ProcessOutcome::text() const {
     case End::not_started:
       return fmt::format("cannot be started: {}", std::strerror(code));
   }
-  const std::string line = last_line(errors);
+  const std::string line = telling_line(errors);
   return line.empty() ? how : fmt::format("{}: {}", how, line);
 }
 

@@ -368,9 +368,12 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
           abbreviated(program(Side::base).commit), abbreviated(program(Side::head).commit));
     }
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
+    BuildRecipe recipe = plan_.recipe;
+    const ProgramKind* const kind = named_kind(trial_.setup.kind);
+    recipe.may_be_in_path = kind != nullptr && kind->may_be_in_path();
     try {
-      BuiltRevision built = build_revision(*repository_, plan_.recipe, name, program(side).commit,
-                                           stop(), listener_.progress);
+      BuiltRevision built = build_revision(*repository_, recipe, name, program(side).commit, stop(),
+                                           listener_.progress);
       program(side).command = std::move(built.command);
       program(side).checkout = built.source.string();
     } catch (const BuildError& error) {

@@ -249,7 +249,8 @@ std::string digest_of_program(const Strings& command) {
 
 model::Run Program::measure(const SampleRequest& request, const fs::path& file,
                             const std::stop_token& stop) const {
-  Strings environment = kind_->environment(request);
+  kind_->prepare(file);
+  Strings environment = kind_->environment(request, file);
   environment.push_back("TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x'));
   const ProcessOutcome outcome = run_in(folder_,
                                         {.command = arguments(request, file),

@@ -7,11 +7,15 @@
 
 namespace taskbench::harness {
 
-Strings ProgramKind::environment(const SampleRequest&) const { return {}; }
+Strings ProgramKind::environment(const SampleRequest&, const fs::path&) const { return {}; }
+
+void ProgramKind::prepare(const fs::path&) const {}
 
 std::span<const ProgramKind* const> program_kinds() {
-  static const std::array<const ProgramKind*, 5> kinds{
-      &go_kind(), &taskbench_kind(), &google_benchmark_kind(), &command_kind(), &lines_kind()};
+  static const std::array<const ProgramKind*, 12> kinds{
+      &go_kind(),     &criterion_kind(), &criterion_03_kind(),     &libtest_kind(),
+      &catch2_kind(), &taskbench_kind(), &google_benchmark_kind(), &pytest_kind(),
+      &pyperf_kind(), &jmh_kind(),       &command_kind(),          &lines_kind()};
   return kinds;
 }
 

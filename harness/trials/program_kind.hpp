@@ -71,7 +71,10 @@ class ProgramKind {
   [[nodiscard]] virtual Strings arguments(const Strings& command, const SampleRequest& request,
                                           const fs::path& file) const = 0;
   /// NAME=VALUE besides.
-  [[nodiscard]] virtual Strings environment(const SampleRequest& request) const;
+  [[nodiscard]] virtual Strings environment(const SampleRequest& request,
+                                            const fs::path& file) const;
+  /// Puts what its process needs into the folder of `file`, and removes what an earlier one left.
+  virtual void prepare(const fs::path& file) const;
 
   /// The result of a process that ended well. Throws json::ReadError, and ProgramError if there is
   /// none.
@@ -101,6 +104,10 @@ class ProgramKind {
   /// Whether it reads no file but its own.
   [[nodiscard]] virtual bool reads_no_files() const { return false; }
 
+  /// Whether its program may be one in PATH, an interpreter: what is measured is then what its
+  /// arguments name.
+  [[nodiscard]] virtual bool may_be_in_path() const { return false; }
+
   /// Why callgrind cannot count what its benchmarks execute; empty if it can.
   [[nodiscard]] virtual std::string why_not_counted() const = 0;
 
@@ -112,6 +119,13 @@ class ProgramKind {
 const ProgramKind& taskbench_kind();
 const ProgramKind& google_benchmark_kind();
 const ProgramKind& go_kind();
+const ProgramKind& criterion_kind();
+const ProgramKind& criterion_03_kind();
+const ProgramKind& libtest_kind();
+const ProgramKind& catch2_kind();
+const ProgramKind& pytest_kind();
+const ProgramKind& pyperf_kind();
+const ProgramKind& jmh_kind();
 const ProgramKind& command_kind();
 const ProgramKind& lines_kind();
 

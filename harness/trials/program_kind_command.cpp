@@ -42,6 +42,7 @@ class CommandKind final : public ProgramKind {
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
     return model::CpuTimeOf::process;
   }
+  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override { return "a whole command is not counted"; }
 };
 

@@ -2,7 +2,7 @@
 
 #include "harness/os/system_file.hpp"
 #include "harness/trials/program.hpp"
-#include "reports/text/samples.hpp"
+#include "reports/tools/printed.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -67,7 +67,7 @@ class GoKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,
                   const fs::path&) const override {
-    model::Run run = reports::text::parse_go(outcome.output);
+    model::Run run = reports::tools::parse_go(outcome.output);
     if (!run.cases.empty()) return run;
     throw ProgramError(fmt::format("'{}' ran no benchmark, or printed none", command.front()));
   }

@@ -1,6 +1,6 @@
 #include "harness/trials/program.hpp"
 #include "harness/trials/program_kind.hpp"
-#include "reports/text/samples.hpp"
+#include "reports/tools/printed.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -23,7 +23,7 @@ class LinesKind final : public ProgramKind {
     return command;
   }
 
-  Strings environment(const SampleRequest& request) const override {
+  Strings environment(const SampleRequest& request, const fs::path&) const override {
     return {fmt::format("TASKBENCH_REPETITIONS={}", request.repetitions),
             fmt::format("TASKBENCH_MIN_TIME_S={}", request.min_time_s),
             "TASKBENCH_ONLY=" + joined(request.benchmarks, "\n")};
@@ -31,7 +31,7 @@ class LinesKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,
                   const fs::path&) const override {
-    model::Run run = reports::text::parse_lines(outcome.output);
+    model::Run run = reports::tools::parse_lines(outcome.output);
     if (!run.cases.empty()) return run;
     throw ProgramError(
         fmt::format("'{}' printed no line of the form NAME VALUE UNIT, such as 'sort 1.5 ms'",
@@ -39,6 +39,7 @@ class LinesKind final : public ProgramKind {
   }
 
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
+  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark begins and ends in a program that prints lines";
   }

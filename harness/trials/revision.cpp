@@ -237,6 +237,11 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   }
   Strings words = split_command(recipe.program);
   const fs::path program = places.source / words.front();
+  const bool has_no_folder = words.front().find('/') == std::string::npos;
+  if (recipe.may_be_in_path && has_no_folder && !fs::exists(program) &&
+      !executable_of(words).empty()) {
+    return {command_of(words), places.source};
+  }
   if (const std::string problem = why_not_runnable(program, words.front()); !problem.empty()) {
     throw BuildError(fmt::format("{} builds, but {}; to build it anew, remove {}", name, problem,
                                  places.folder.string()),

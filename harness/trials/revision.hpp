@@ -22,6 +22,8 @@ struct BuildRecipe {
   std::string build;    ///< a command for `sh -c`, run in the worktree's root
   std::string program;  ///< a path below that root, and arguments
   fs::path cache;       ///< absolute
+  /// Whether a program that the worktree lacks may be one in PATH: an interpreter of what is there.
+  bool may_be_in_path = false;
 };
 
 // The default recipe builds taskbench itself, so that equal sources give equal bytes. It does not

@@ -1,10 +1,14 @@
 #include "harness/trials/stored.hpp"
 
+#include <algorithm>
+
 #include "harness/os/file_content.hpp"
 #include "harness/trials/line_file.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
+#include "reports/tools/recorded.hpp"
+#include "reports/tools/result.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -22,6 +26,35 @@ std::string read_result_text(const fs::path& path) {
 
 model::Run read_result_file(const fs::path& path, json::UnusableRows unusable) {
   return json::parse_result_file(path, read_result_text(path), unusable);
+}
+
+model::Run read_criterion(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  auto each = fs::recursive_directory_iterator(folder, failed);
+  for (; !failed && each != fs::end(each); each.increment(failed)) {
+    const fs::path& path = each->path();
+    if (path.filename() == "sample.json" && path.parent_path().filename() == "new") {
+      found.push_back(path.parent_path());
+    }
+  }
+  std::ranges::sort(found);
+  model::Run run;
+  for (const fs::path& one : found) {
+    run.cases.push_back(reports::tools::parse_criterion(
+        one, read_result_text(one / "benchmark.json"), read_result_text(one / "sample.json")));
+  }
+  if (!run.cases.empty()) return run;
+  throw json::ReadError(
+      fmt::format("{}: is a folder without samples of Criterion, which are in "
+                  "files new/sample.json",
+                  folder.string()));
+}
+
+model::Run read_any_result(const fs::path& path) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) return read_criterion(path);
+  return reports::tools::parse_result(path, read_result_text(path));
 }
 
 model::Series read_baseline(const fs::path& path) {

@@ -19,6 +19,13 @@ namespace taskbench::harness {
 [[nodiscard]] model::Run read_result_file(
     const fs::path& path, json::UnusableRows unusable = json::UnusableRows::refused);
 
+/// The samples that Criterion left in a folder, at any depth. Throws json::ReadError, also for a
+/// folder without any.
+[[nodiscard]] model::Run read_criterion(const fs::path& folder);
+
+/// A result of any tool that reports/tools knows: a file, or a folder of Criterion.
+[[nodiscard]] model::Run read_any_result(const fs::path& path);
+
 [[nodiscard]] model::Series read_baseline(const fs::path& path);
 
 [[nodiscard]] model::NoiseCalibration read_noise(const fs::path& path);

@@ -167,8 +167,6 @@ class Parser {
     for (const char* topic : {"workloads", "schedulers", "rungs", "parameters"}) {
       if (document.contains(topic)) return "it looks like the answer of `taskbench list`";
     }
-    if (document.contains("results")) return "it looks like a result of hyperfine";
-    if (document.contains("machine_info")) return "it looks like a result of pytest-benchmark";
     return "it has no array 'benchmarks'; create it with --benchmark_out=FILE "
            "--benchmark_out_format=json";
   }

@@ -100,7 +100,7 @@ struct Repetition {
   std::int64_t index = 0;
   std::int64_t iterations = 0;
   double real_ns = 0;  ///< wall time per iteration
-  double cpu_ns = 0;   ///< CPU time of the whole process per iteration
+  double cpu_ns = 0;   ///< CPU time of the whole process per iteration; 0 if it is not known
   /// Counters per iteration, by name: context switches, and those of the scheduler. The tables show
   /// "steals", "parks", "wakeups" and "overflows"; the JSON and CSV files hold every one.
   Counters counters{};

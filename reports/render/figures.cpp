@@ -124,7 +124,7 @@ void add_times(const Measured& measured, Table& table) {
     if (!operations.empty()) {
       cells.emplace_back(ns_cell(of.ns_per_operation), Tone::plain, of.ns_per_operation);
     }
-    cells.push_back(time(of.cpu_ns.median));
+    cells.push_back(time(of.cpu_ns.median > 0 ? std::optional(of.cpu_ns.median) : std::nullopt));
     cells.emplace_back(distribution(*each.measured));
   });
 }

@@ -44,15 +44,16 @@ Table result_table(const std::vector<ShownCase>& cases) {
     const double median = each.real_ns.median;
     std::vector<double> cpu_ns;
     for (const auto& repetition : each.benchmark->repetitions) cpu_ns.push_back(repetition.cpu_ns);
-    auto& row =
-        table
-            .add({each.label(), time_cell(median), interval_cell(each.real_ns),
-                  spread_cell(each.real_ns),
-                  each.has_operations()
-                      ? time_cell(median / static_cast<double>(each.benchmark->operations))
-                      : std::string(kNone),
-                  time_cell(stats::median(cpu_ns)), std::to_string(each.real_ns.values.size())})
-            .cells;
+    const double cpu = stats::median(cpu_ns);
+    auto& row = table
+                    .add({each.label(), time_cell(median), interval_cell(each.real_ns),
+                          spread_cell(each.real_ns),
+                          each.has_operations()
+                              ? time_cell(median / static_cast<double>(each.benchmark->operations))
+                              : std::string(kNone),
+                          cpu > 0 ? time_cell(cpu) : std::string(kNone),
+                          std::to_string(each.real_ns.values.size())})
+                    .cells;
     if (several_sources) row.emplace_back(each.source->path);
   }
   return table;

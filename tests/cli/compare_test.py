@@ -261,6 +261,36 @@ class Memory(CompareTest):
         self.assertLess(self.most_bytes("compare one two") - empty, 3 * size)
 
 
+class OtherTools(CompareTest):
+    def test_results_of_other_tools_are_compared_and_have_no_cpu_time_where_it_is_not_known(self):
+        for name, ns in (("old", 100), ("new", 150)):
+            for i in range(7):
+                lines = "".join(f"BenchmarkSort-2 10 {ns + j + i / 10} ns/op\n" for j in range(5))
+                self.write(f"{name}{i}.txt", f"goos: linux\n{lines}PASS\n")
+        files = [",".join(f"{name}{i}.txt" for i in range(7)) for name in ("old", "new")]
+        answer = self.compare(f"--base {files[0]} --head {files[1]} --format json", status=1)
+        [row] = json.loads(answer.stdout)["benchmarks"]
+        self.assertEqual((row["name"], row["verdict"]), ("BenchmarkSort", "FAIL"))
+        self.taskbench("report old0.txt --out out")
+        self.assertRegex((self.folder / "out/report.md").read_text(),
+                         r"BenchmarkSort +\| +102[.]0 ns .*\| +– +\| +5 +\|")
+
+    def test_a_folder_of_criterion_is_a_result(self):
+        for side, ns in (("old", 100.0), ("new", 300.0)):
+            folder = self.folder / side / "sort/new"
+            folder.mkdir(parents=True)
+            (folder / "benchmark.json").write_text('{"full_id": "sort"}')
+            (folder / "sample.json").write_text(
+                json.dumps({"iters": [1.0] * 9, "times": [ns + i for i in range(9)]}))
+        answer = self.compare("old new --format json", status=3)
+        [row] = json.loads(answer.stdout)["benchmarks"]
+        self.assertEqual(row["name"], "sort")
+        self.assertGreater(row["change"], 1.5)
+        (self.folder / "none").mkdir()
+        self.assertIn("is a folder without samples of Criterion",
+                      self.compare("old none", status=2).stderr)
+
+
 class Refusals(CompareTest):
     def test_files_that_cannot_be_read(self):
         self.file("good", {"x": 1})
@@ -268,7 +298,7 @@ class Refusals(CompareTest):
             "empty": (b"", "is empty"),
             "truncated": (b'{"benchmarks": [{"name"', "is not valid JSON, at line 1"),
             "binary": (bytes(range(256)), "is not valid JSON"),
-            "foreign": (b'{"results": []}', "hyperfine"),
+            "foreign": (b'{"results": []}', "has no benchmark"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
                     b' "cpu_time": 1}]}', "'x' has \"real_time\": NaN,"),
             "newer": (b'{"benchmarks": [], "taskbench": {"schema_version": 99}}',

@@ -117,6 +117,165 @@ class Commands(CommandTest):
             self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
 
 
+# Answers as a program of each kind does, and logs the options that it was given.
+FRAMEWORK = """#!{python} -IS
+import json, os, sys
+from pathlib import Path
+words = sys.argv[1:]
+with open({log!r}, "a") as log:
+    log.write(json.dumps(words) + "\\n")
+
+def option(name, default=None):
+    for i, word in enumerate(words):
+        if word == name:
+            return words[i + 1]
+        if word.startswith(name + "="):
+            return word[len(name) + 1:]
+    return default
+
+def noisy(ns, count):
+    return [ns * (1 + i % 5 / 2000) for i in range(count)]
+
+TIMES = {{"a": 1000.0, "b": {b}}}
+
+def criterion():
+    if option("--warm-up-time") == "0.5" and {whole_seconds}:
+        sys.exit("error: Invalid value for '--warm-up-time'")
+    if "--list" in words:
+        print("a: benchmark\\ngroup/b: benchmark\\n\\n2 benchmarks")
+        return
+    if words[-1] == "^$":
+        return
+    for name, ns in TIMES.items():
+        folder = Path(os.environ["CRITERION_HOME"]) / name / "new"
+        folder.mkdir(parents=True)
+        full = "a" if name == "a" else "group/b"
+        (folder / "benchmark.json").write_text(json.dumps({{"full_id": full}}))
+        count = int(option("--sample-size"))
+        iterations = [10.0 * (i + 1) for i in range(count)]
+        times = [n * ns for n, ns in zip(iterations, noisy(ns, count))]
+        (folder / "sample.json").write_text(json.dumps({{"iters": iterations, "times": times}}))
+
+def libtest():
+    for name, ns in TIMES.items():
+        print(f"tests::{{name}}: benchmark" if "--list" in words else
+              f"test tests::{{name}} ... bench: {{ns:,.0f}} ns/iter (+/- 3)")
+
+def catch2():
+    rows = "".join(f"<BenchmarkResults name='{{name}}' samples='1' iterations='1'>"
+                   f"<mean value='{{ns}}'/></BenchmarkResults>" for name, ns in TIMES.items())
+    text = f"<Catch2TestRun><TestCase name='x [y]/z'>{{rows}}</TestCase></Catch2TestRun>"
+    Path(option("--out")).write_text(text)
+
+def pytest():
+    rows = [{{"fullname": f"t.py::test_{{name}}[x]", "stats": {{"iterations": 100, "data": [
+        ns / 1e9 for ns in noisy(ns, int(option("--benchmark-min-rounds")))]}}}}
+        for name, ns in TIMES.items()]
+    for row in rows:
+        row["stats"]["cpu_data"] = row["stats"]["data"]
+    assert "import pytest" in (Path(os.environ["PYTHONPATH"].split(":")[0])
+                               / "taskbench_pytest.py").read_text()
+    Path(option("--benchmark-json")).write_text(json.dumps({{"benchmarks": rows}}))
+
+def pyperf():
+    rows = [{{"metadata": {{"name": name}}, "runs": [
+        {{"values": [ns / 1e9 for ns in noisy(ns, int(option("--values")))]}}]}}
+        for name, ns in TIMES.items()]
+    with open(option("--output"), "x") as out:
+        json.dump({{"benchmarks": rows, "metadata": {{"unit": "second"}}}}, out)
+
+def jmh():
+    rows = [{{"benchmark": f"org.{{name}}", "params": {{"n": "1"}}, "primaryMetric":
+             {{"scoreUnit": "ns/op", "rawData": [noisy(ns, int(option("-i")))]}}}}
+            for name, ns in TIMES.items()]
+    Path(option("-rff")).write_text(json.dumps(rows))
+
+{kind}()
+"""
+
+
+class Frameworks(CommandTest):
+    """A stand-in of each; gate_examples_test.py has the real ones."""
+
+    def program(self, name, kind, b=2000.0, whole_seconds=False):
+        self.log = self.folder / "log"
+        return self.write(name, FRAMEWORK.format(
+            python=sys.executable, kind=kind, b=b, log=str(self.log), whole_seconds=whole_seconds),
+            0o755)
+
+    def words(self):
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def fails_in(self, kind, function, name, others, cpu=False, **options):
+        self.taskbench(
+            f"ab --max-blocks 8 --exact off --json r.json --kind {kind} --base",
+            self.program("base", function, **options), "--head",
+            self.program("head", function, 2500.0, **options), status=1)
+        result = self.load("r.json")
+        self.assertEqual({row["name"]: row["verdict"] for row in result["benchmarks"]},
+                         {name: "FAIL", others: "PASS"})
+        self.assertEqual(result["setup"]["kind"], kind)
+        self.assertEqual(bool(result["setup"]["cpu_time_of"]), cpu)
+
+    def only(self, kind, function, name):
+        self.log.unlink(missing_ok=True)
+        self.taskbench(
+            f"ab --max-blocks 1 --exact off --inconclusive pass-always --kind {kind} --workload",
+            name, "--base", self.program("base", function), "--head",
+            self.program("head", function))
+        return self.words()[-1]
+
+    def test_criterion(self):
+        self.fails_in("criterion", "criterion", "group/b", "a")
+        words = self.only("criterion", "criterion", "group/b")
+        self.assertEqual(words[-1], "^(group/b)$")
+        self.assertLess(float(words[words.index("--measurement-time") + 1]), 1)
+
+    def test_criterion_of_version_0_3_is_told_whole_seconds(self):
+        self.fails_in("criterion-0.3", "criterion", "group/b", "a", whole_seconds=True)
+        self.assertIn("1", self.words()[-1])
+        answer = self.taskbench("ab --kind criterion --base ./base --head ./head", status=2)
+        self.assertIn("it is not a benchmark of Criterion 0.4 or later", answer.stderr)
+
+    def test_libtest(self):
+        self.fails_in("libtest", "libtest", "tests::b", "tests::a")
+        self.assertEqual(self.only("libtest", "libtest", "tests::b")[-2:], ["--exact", "tests::b"])
+
+    def test_catch2(self):
+        self.fails_in("catch2", "catch2", "x [y]/z/b", "x [y]/z/a")
+        words = self.only("catch2", "catch2", "x [y]/z/b")
+        self.assertEqual(words[-1], "x \\[y\\],x \\[y\\]/z")
+
+    def test_pytest(self):
+        self.fails_in("pytest", "pytest", "t.py::test_b[x]", "t.py::test_a[x]", cpu=True)
+        words = self.only("pytest", "pytest", "t.py::test_b[x]")
+        self.assertEqual(words[-2:], ["-k", "test_b"])
+
+    def test_pyperf(self):
+        self.fails_in("pyperf", "pyperf", "b", "a")
+
+    def test_jmh(self):
+        self.fails_in("jmh", "jmh", "org.b/n=1", "org.a/n=1")
+        words = self.only("jmh", "jmh", "org.b/n=1")
+        self.assertEqual(words[-1], r"^(org\.b)$")
+        self.assertEqual(words[words.index("-wi") + 1], words[words.index("-i") + 1])
+
+    def test_what_a_command_of_jmh_says_itself_is_not_said_twice(self):
+        program = self.program("base", "jmh")
+        self.taskbench("ab --max-blocks 1 --exact off --inconclusive pass-always --kind jmh",
+                       "--base", f"{program} -wi 30", "--head", f"{program} -wi 30")
+        self.assertEqual(self.words()[-1].count("-wi"), 1)
+
+    def test_one_that_writes_no_result_is_said_to(self):
+        for kind, says in (("criterion", "is not a benchmark of Criterion"),
+                           ("libtest", "lists no benchmarks"),
+                           ("catch2", "does not exist"), ("pytest", "does not exist"),
+                           ("pyperf", "does not exist"), ("jmh", "does not exist")):
+            answer = self.taskbench(f"ab --kind {kind} --base true --head 'true x'",
+                                    status=(2, 5))
+            self.assertIn(says, " ".join(answer.stderr.split()), kind)
+
+
 class Compared(CommandTest):
     def compare(self, base, head, options="", **others):
         blocks = "" if "--max-blocks" in options else "--max-blocks 8"

@@ -301,7 +301,7 @@ class Refused(ReportTest):
             "empty": (b"", "is empty"),
             "cut": ((self.folder / "good.json").read_bytes()[:200], "is not valid JSON"),
             "binary": (bytes(range(256)), "is not valid JSON"),
-            "foreign": (b'{"results": []}', "hyperfine"),
+            "foreign": (b'{"results": []}', "has no benchmark"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
                     b' "cpu_time": 1}]}', "'x' has \"real_time\": NaN"),
             "half": (b'{"taskbench_paired": 1, "outcome": "jud', "not a sound report of "),

@@ -127,7 +127,7 @@ class CommandTest(unittest.TestCase):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         result = subprocess.run(
             words, env=environment(**(env or {})), stdin=subprocess.DEVNULL, encoding="utf-8",
-            timeout=TIMEOUT_S, check=False, **{"cwd": self.folder, **pipes, **options})
+            check=False, **{"cwd": self.folder, "timeout": TIMEOUT_S, **pipes, **options})
         shown = f"{shlex.join(words)}\n{result.stdout}\n{result.stderr}"
         expected = status if isinstance(status, tuple) else (status,)
         self.assertIn(result.returncode, expected, shown)

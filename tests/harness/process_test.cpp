@@ -39,9 +39,11 @@ TEST(process_test, a_good_end_with_its_output) {
 }
 
 TEST(process_test, a_status_is_told_with_the_last_line_of_its_errors) {
-  const ProcessOutcome outcome = shell("echo first >&2; echo no such thing >&2; exit 7");
+  ProcessOutcome outcome = shell("echo first >&2; echo no such thing >&2; exit 7");
   EXPECT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.text(), "exited with status 7: no such thing");
+  outcome.errors = "usage\nprog: error: unknown option\n  root: /there\n";
+  EXPECT_EQ(outcome.text(), "exited with status 7: prog: error: unknown option");
 }
 
 TEST(process_test, a_signal_is_told_by_its_name) {

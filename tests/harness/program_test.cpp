@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -269,7 +271,8 @@ TEST_F(Scripts, a_program_that_prints_lines_is_told_what_is_wanted) {
 TEST(Kinds, have_different_names) {
   Words names;
   for (const ProgramKind* kind : program_kinds()) names.emplace_back(kind->name());
-  EXPECT_EQ(names, (Words{"go", "taskbench", "google-benchmark", "command", "lines"}));
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
   EXPECT_EQ(named_kind("go"), &go_kind());
   EXPECT_EQ(named_kind(""), nullptr);
   EXPECT_THROW((void)named_kind("goo"), UsageError);

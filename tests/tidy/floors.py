@@ -38,8 +38,8 @@ FLOORS = {
     "reports/stats": "reports/model",
     "reports/verdict": "reports/model reports/stats",
     "reports/perf": "reports/model",
-    "reports/text": "reports/model",
     "reports/json": "reports/model reports/stats reports/verdict",
+    "reports/tools": "reports/model reports/json",
     "reports/render": "reports/model reports/stats reports/verdict",
     "workloads/base": "PUBLIC_OF_RUNTIME",
     "workloads/net": "PUBLIC_OF_RUNTIME workloads/base",
@@ -49,7 +49,7 @@ FLOORS = {
     "harness/bench": "harness/os harness/machine reports/model workloads/base workloads"
     " PUBLIC_OF_RUNTIME",
     "harness/trials": "harness/os harness/machine harness/bench reports/model reports/stats"
-    " reports/verdict reports/perf reports/text reports/json PUBLIC_OF_RUNTIME",
+    " reports/verdict reports/perf reports/tools reports/json PUBLIC_OF_RUNTIME",
     "cli/output": "ANY_OF_HARNESS ANY_OF_REPORTS",
     "cli/options": "cli/output ANY_OF_HARNESS ANY_OF_REPORTS workloads/base workloads"
     " PUBLIC_OF_RUNTIME",

@@ -1,16 +1,16 @@
-#include "reports/text/samples.hpp"
+#include "reports/tools/printed.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace taskbench::reports::text {
+#include "reports/tools/cases.hpp"
+
+namespace taskbench::reports::tools {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -44,21 +44,6 @@ std::optional<Number> number_in(std::string_view word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
   return value;
-}
-
-bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
-
-/// The case of that name; a new one at the end.
-model::Case& case_of(model::Run& run, std::string_view name) {
-  const auto found = std::ranges::find(run.cases, name, &model::Case::name);
-  if (found != run.cases.end()) return *found;
-  run.cases.emplace_back().name = name;
-  return run.cases.back();
-}
-
-void add(model::Case& benchmark, model::Repetition repetition) {
-  repetition.index = static_cast<std::int64_t>(benchmark.repetitions.size());
-  benchmark.repetitions.push_back(std::move(repetition));
 }
 
 /// "BenchmarkSort-8": the name, and "-8". Empty if it ends otherwise.
@@ -97,20 +82,8 @@ void read_go_line(const Words& words, model::Run& run) {
       repetition.counters[std::string(words[i + 1])] = *value;
     }
   }
-  model::Case& benchmark = case_of(run, words[0]);
-  if (is_time(repetition.real_ns)) {
-    add(benchmark, std::move(repetition));
-  } else {
-    benchmark.unusable = "has no time above 0 in ns/op";
-  }
+  add_time(case_of(run, words[0]), std::move(repetition));
 }
-
-struct Unit {
-  std::string_view name;
-  double ns;
-};
-constexpr std::array<Unit, 6> kUnits{
-    {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 
 void read_line(const Words& words, model::Run& run) {
   constexpr std::size_t kFewest = 3;
@@ -121,14 +94,27 @@ void read_line(const Words& words, model::Run& run) {
   const auto length = static_cast<std::size_t>(last.data() + last.size() - words[0].data());
   model::Case& benchmark = case_of(run, std::string_view(words[0].data(), length));
   const std::string_view unit = words.back();
-  const auto* const found = std::ranges::find(kUnits, unit, &Unit::name);
-  if (found == kUnits.end()) {
-    benchmark.unusable = fmt::format("is in '{}', which is no unit of time (ns, us, ms, s)", unit);
-  } else if (!is_time(*value * found->ns)) {
-    benchmark.unusable = fmt::format("is {} {}, and not above 0", *value, unit);
+  if (const auto ns = ns_in(unit)) {
+    add_time(benchmark, {.iterations = 1, .real_ns = *value * *ns});
   } else {
-    add(benchmark, {.iterations = 1, .real_ns = *value * found->ns});
+    benchmark.unusable = fmt::format("is in '{}', which is no unit of time (ns, us, ms, s)", unit);
   }
+}
+
+/// "test tests::sort ... bench:       1,234 ns/iter (+/- 56)"
+void read_libtest_line(std::string_view line, model::Run& run) {
+  constexpr std::string_view kBegin = "test ";
+  constexpr std::string_view kMiddle = " ... bench:";
+  const std::size_t middle = line.find(kMiddle);
+  if (!line.starts_with(kBegin) || middle == std::string_view::npos) return;
+  const Words words = words_of(line.substr(middle + kMiddle.size()));
+  if (words.size() < 2 || words[1] != "ns/iter") return;
+  std::string digits(words[0]);
+  std::erase(digits, ',');
+  const auto ns = number_in<double>(digits);
+  if (!ns) return;
+  model::Case& benchmark = case_of(run, line.substr(kBegin.size(), middle - kBegin.size()));
+  add_time(benchmark, {.iterations = 1, .real_ns = *ns});
 }
 
 }  // namespace
@@ -144,10 +130,16 @@ model::Run parse_go(std::string_view printed) {
   return run;
 }
 
+model::Run parse_libtest(std::string_view printed) {
+  model::Run run;
+  for_each_line(printed, [&](std::string_view line) { read_libtest_line(line, run); });
+  return run;
+}
+
 model::Run parse_lines(std::string_view printed) {
   model::Run run;
   for_each_line(printed, [&](std::string_view line) { read_line(words_of(line), run); });
   return run;
 }
 
-}  // namespace taskbench::reports::text
+}  // namespace taskbench::reports::tools

@@ -1,11 +1,11 @@
-#include "reports/text/samples.hpp"
+#include "reports/tools/printed.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace taskbench::reports::text {
+namespace taskbench::reports::tools {
 namespace {
 
 std::vector<std::string> names(const model::Run& run) {
@@ -51,8 +51,21 @@ TEST(GoText, leaves_out_what_is_no_result) {
 
 TEST(GoText, of_a_benchmark_without_a_time_is_unusable) {
   const model::Run run = parse_go("BenchmarkA 3 7 widgets/op\nBenchmarkB 3 0 ns/op\n");
-  EXPECT_EQ(run.cases[0].unusable, "has no time above 0 in ns/op");
-  EXPECT_EQ(run.cases[1].unusable, "has no time above 0 in ns/op");
+  EXPECT_EQ(run.cases[0].unusable, "takes 0 ns, which no measurement gives");
+  EXPECT_EQ(run.cases[1].unusable, "takes 0 ns, which no measurement gives");
+}
+
+TEST(LibtestText, has_the_median_of_each_benchmark) {
+  const model::Run run = parse_libtest(
+      "\nrunning 3 tests\ntest tests::plain ... ok\n"
+      "test tests::sort ... bench:       1,234,567 ns/iter (+/- 56)\n"
+      "test hash a file ... bench:         12.50 ns/iter (+/- 0.25) = 640 MB/s\n"
+      "test none ... bench:           0 ns/iter (+/- 0)\n"
+      "\ntest result: ok. 1 passed; 0 failed; 0 ignored; 2 measured; 0 filtered out\n");
+  EXPECT_EQ(names(run), (Names{"tests::sort", "hash a file", "none"}));
+  EXPECT_EQ(run.cases[0].repetitions.at(0).real_ns, 1'234'567);
+  EXPECT_EQ(run.cases[1].repetitions.at(0).real_ns, 12.5);
+  EXPECT_EQ(run.cases[2].unusable, "takes 0 ns, which no measurement gives");
 }
 
 TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
@@ -69,8 +82,8 @@ TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
 TEST(LinesOfText, with_another_unit_or_no_time_make_a_benchmark_unusable) {
   const model::Run run = parse_lines("size 3 MB\nzero 0 s\nless -1 s\nnone nan s\nendless inf s\n");
   EXPECT_EQ(run.cases[0].unusable, "is in 'MB', which is no unit of time (ns, us, ms, s)");
-  EXPECT_EQ(run.cases[1].unusable, "is 0 s, and not above 0");
-  EXPECT_EQ(run.cases[2].unusable, "is -1 s, and not above 0");
+  EXPECT_EQ(run.cases[1].unusable, "takes 0 ns, which no measurement gives");
+  EXPECT_EQ(run.cases[2].unusable, "takes -1000000000 ns, which no measurement gives");
   EXPECT_FALSE(run.cases[3].unusable.empty());
   EXPECT_FALSE(run.cases[4].unusable.empty());
 }
@@ -80,4 +93,4 @@ TEST(LinesOfText, leave_out_what_has_another_form) {
 }
 
 }  // namespace
-}  // namespace taskbench::reports::text
+}  // namespace taskbench::reports::tools

@@ -1,0 +1,3 @@
+module example.org/five
+
+go 1.19

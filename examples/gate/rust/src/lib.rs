@@ -1,0 +1,5 @@
+//! What is measured: `n` steps, each of which needs the one before.
+
+pub fn steps(n: u64) -> u64 {
+    (0..n).fold(n, |sum, i| std::hint::black_box(sum.rotate_left(1) ^ i))
+}

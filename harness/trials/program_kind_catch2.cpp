@@ -1,0 +1,82 @@
+#include "harness/trials/program.hpp"
+#include "harness/trials/program_kind.hpp"
+#include "harness/trials/stored.hpp"
+#include "reports/tools/catch2.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+/// The name of a test case, as an expression that matches nothing else.
+std::string test_case(std::string_view name) {
+  constexpr std::string_view kSpecial = R"(\,[]"*~)";
+  std::string result;
+  for (const char each : name) {
+    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
+    result += each;
+  }
+  return result;
+}
+
+/// A program of Catch2, which has a process measure each benchmark once: the mean of many samples.
+class Catch2Kind final : public ProgramKind {
+ public:
+  Catch2Kind() : ProgramKind("catch2", "a test program of Catch2, with benchmarks") {}
+
+ private:
+  bool may_be(std::string_view file) const override {
+    const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
+    return file.starts_with(kElf) && has("benchmark-no-analysis") && has("BenchmarkResults");
+  }
+
+  Answer ask(const Strings& command, const Ask&, bool) const override {
+    return {.is_of_kind = true, .command = command};
+  }
+
+  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
+
+  // Catch2 chooses how long a sample is, from the clock's resolution.
+  Strings arguments(const Strings& command, const SampleRequest& request,
+                    const fs::path& file) const override {
+    constexpr std::int64_t kSamplesOfARepetition = 20;
+    constexpr double kMsPerSecond = 1e3;
+    Strings words =
+        with(command,
+             {"--reporter", "xml", "--out", file.string(), "--benchmark-no-analysis",
+              "--benchmark-samples", std::to_string(request.repetitions * kSamplesOfARepetition),
+              "--benchmark-warmup-time",
+              fmt::format("{:.0f}", std::max(1.0, request.min_time_s * kMsPerSecond))});
+    // A benchmark's name begins with that of its test case, which may contain slashes, too.
+    Strings cases;
+    for (const std::string& name : request.benchmarks) {
+      for (auto slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
+        std::string one = test_case(std::string_view(name).substr(0, slash));
+        if (!contains(cases, one)) cases.push_back(std::move(one));
+      }
+    }
+    return cases.empty() ? words : with(std::move(words), {joined(cases, ",")});
+  }
+
+  model::Run read(const Strings& command, const ProcessOutcome&,
+                  const fs::path& file) const override {
+    model::Run run = reports::tools::parse_catch2(file, read_result_text(file));
+    if (!run.cases.empty()) return run;
+    throw ProgramError(
+        fmt::format("'{}' ran no benchmark; hidden test cases are run if their tag is among the "
+                    "words of the command, as in '[!benchmark]'",
+                    joined(command, " ")));
+  }
+
+  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
+  std::string why_not_counted() const override {
+    return "callgrind cannot tell where a benchmark of Catch2 begins and ends";
+  }
+};
+
+}  // namespace
+
+const ProgramKind& catch2_kind() {
+  static const Catch2Kind kind;
+  return kind;
+}
+
+}  // namespace taskbench::harness

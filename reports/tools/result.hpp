@@ -1,0 +1,17 @@
+// Results of any tool, recognised by what their text looks like.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "reports/model/run.hpp"
+
+namespace taskbench::reports::tools {
+
+/// Reads a result of taskbench or Google Benchmark, or of one of the tools that this folder knows:
+/// Catch2's XML; the JSON of hyperfine, JMH, pyperf and pytest-benchmark; what benchmarks of Go and
+/// of Rust's libtest print. Throws json::ReadError for anything else, and for a benchmark that
+/// cannot be used. `path` is for the messages.
+[[nodiscard]] model::Run parse_result(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace taskbench::reports::tools
