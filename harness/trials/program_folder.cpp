@@ -28,11 +28,14 @@ void copy_below(const fs::path& checkout, const fs::path& from, const fs::path& 
   if (failed) refuse("--out: {} cannot be copied: {}", from.string(), failed.message());
 }
 
+/// Whether a command's program is one in PATH: an interpreter, which is not copied.
+bool is_in_path(const std::string& program) { return program.find('/') == std::string::npos; }
+
 /// The command and the layouts of a program, with `change` made of each path.
 template <class Change>
 void change_paths(PairedProgram& program, const Change& change) {
   Strings words = split_command(program.command);
-  words.front() = change(fs::path(words.front())).string();
+  if (!is_in_path(words.front())) words.front() = change(fs::path(words.front())).string();
   program.command = command_of(words);
   for (std::string& layout : program.layouts) layout = change(fs::path(layout)).string();
 }
@@ -45,7 +48,8 @@ std::string digest_of_file(const fs::path& file) {
 
 Strings executables_of(const PairedProgram& program) {
   Strings files = program.layouts;
-  files.insert(files.begin(), split_command(program.command).front());
+  const std::string first = split_command(program.command).front();
+  if (!is_in_path(first)) files.insert(files.begin(), first);
   return files;
 }
 
@@ -70,6 +74,9 @@ void save_programs(const fs::path& folder, const model::PairedSetup& setup, cons
     if (!setup.identical.empty()) continue;
     PairedProgram& program = of(saved, side);
     const fs::path checkout = program.checkout;
+    if (executables_of(program).empty() && also.empty()) {
+      refuse("--out: what '{}' reads is not known: name it by --outputs", program.command);
+    }
     for (const std::string& file : executables_of(program)) copy_below(checkout, file, into);
     for (const std::string& each : also) {
       if (fs::exists(checkout / each)) copy_below(checkout, checkout / each, into);

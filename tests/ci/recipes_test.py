@@ -296,11 +296,12 @@ class ShellParts(unittest.TestCase):
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
             TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
             COUNTERS="instructions-exact", DOCUMENTATION="doc/**", FOLDER_OF_RUN="data",
-            ACKNOWLEDGE="fences",
+            ACKNOWLEDGE="fences", KIND="lines",
         )
         self.assertEqual(self.called(), [self.COMPARED.format(
             "<--taskbench><taskbench>",
-            "<--build><make 'a b' $(x)><--program><out/bench --x><--outputs><plugins>"
+            "<--build><make 'a b' $(x)><--program><out/bench --x>"
+            "<--kind><lines><--outputs><plugins>"
             "<--workload><a b><--documentation><doc/**><--cwd><data><--alpha><5%><--min-time><1ms>"
             "<--counters><instructions-exact><--acknowledge><fences>")])
         self.assertFalse((self.folder / "gate").exists())
@@ -419,11 +420,12 @@ class ShellParts(unittest.TestCase):
         call = self.gitlab_gate(
             GATE_TASKBENCH="taskbench", GATE_BUILD="make 'a b'; $(x)", GATE_PROGRAM="out/bench",
             GATE_ALPHA="5%", GATE_MIN_TIME="1ms", GATE_WORKLOAD="a", GATE_COUNTERS="c",
-            GATE_OUTPUTS="o",
+            GATE_OUTPUTS="o", GATE_KIND="lines",
         )
         self.assertIn("<--taskbench><taskbench><--explain><-->", call)
         self.assertTrue(call.endswith(
-            "<--build><make 'a b'; $(x)><--program><out/bench><--outputs><o><--workload><a>"
+            "<--build><make 'a b'; $(x)><--program><out/bench><--kind><lines><--outputs><o>"
+            "<--workload><a>"
             "<--alpha><5%><--min-time><1ms><--counters><c>"), call)
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
