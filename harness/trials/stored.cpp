@@ -3,8 +3,8 @@
 #include "harness/os/file_content.hpp"
 #include "harness/trials/line_file.hpp"
 #include "reports/json/baseline.hpp"
-#include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
+#include "reports/json/reader.hpp"
 
 namespace taskbench::harness {
 namespace {
