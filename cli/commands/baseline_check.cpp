@@ -1,6 +1,5 @@
 #include "cli/commands/baseline_check.hpp"
 
-#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"

@@ -1,7 +1,6 @@
 // `taskbench baseline save` and `compare`: the subcommands that run a program.
 #include "cli/commands/baseline_check.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
@@ -17,10 +16,9 @@ void declare_common(Options& options, BaselinePlan& plan) {
   options.value("NAME", plan.name, "NAME", By{baseline_name}, "Name of the baseline.")
       ->default_str(std::string(kDefaultBaseline))
       ->expected(0, 1);
-  options.value(
-      "--program", plan.program, "CMD", Text{},
-      "What is measured: taskbench with options of `taskbench run`, or another program of "
-      "a kind that can be measured (docs/programs.md).");
+  options.value("--program", plan.program, "CMD", Text{},
+                "What is measured: taskbench with options of `taskbench run`, or another program "
+                "of a kind that can be measured (docs/programs.md).");
   options.value("--store", plan.store, "DIR", Path{}, "Where baselines are kept.");
 }
 
@@ -113,8 +111,8 @@ class BaselineSaveCommand final : public Command {
                  render::moved_cpus_text(*moved));
     }
     print_note(
-        "a smaller slowdown than this cannot fail: {}; a quieter machine or more "
-        "--processes find more",
+        "a smaller slowdown than this cannot fail: {}; a quieter machine or more --processes find "
+        "more",
         what_it_finds(series));
     return printed(fmt::format("saved '{}' of {}, {} processes, in {}{}\n", setup.name,
                                render::counted(setup.benchmarks.size(), "benchmark"),
@@ -134,8 +132,8 @@ class BaselineCompareCommand final : public Command {
         "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
         "against the baseline and against its anchor. A change that the machine alone can explain, "
         "by the canary, which is always the same work, and by what other processes use of the "
-        "CPUs, is none of the program. What is slower is measured a second time, and fails only "
-        "if it is slower again; what is undecided is measured up to four times.",
+        "CPUs, is none of the program. What is slower is measured a second time, and fails only if "
+        "it is slower again; what is undecided is measured up to four times.",
         "Examples:\n"
         "  taskbench baseline compare\n"
         "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"

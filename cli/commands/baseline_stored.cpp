@@ -32,9 +32,7 @@ class StoredCommand : public Command {
 
   /// Throws UsageError without a name: what is changed or removed must be named.
   void require_name(std::string_view command) const {
-    if (name_.empty()) {
-      refuse("baseline {} needs the name of a baseline", command);
-    }
+    if (name_.empty()) refuse("baseline {} needs the name of a baseline", command);
   }
 
   [[nodiscard]] StoreContent read() {

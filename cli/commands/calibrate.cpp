@@ -2,14 +2,13 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
-#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/calibration.hpp"
-#include "reports/json/noise.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/model/date.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/render/render.hpp"
@@ -185,8 +184,8 @@ class CalibrateCommand final : public Command {
   void refuse_contradictions() const {
     if (plan_.copies.size() < 2) {
       throw UsageError(
-          "calibrate needs at least two copies of one build, laid out differently; "
-          "scripts/relink makes them");
+          "calibrate needs at least two copies of one build, laid out differently; scripts/relink "
+          "makes them");
     }
     for (auto copy = plan_.copies.begin(); copy != plan_.copies.end(); ++copy) {
       if (std::find(plan_.copies.begin(), copy, *copy) != copy) {
@@ -199,14 +198,13 @@ class CalibrateCommand final : public Command {
              kMaxTrials);
     }
     if (plan_.resume || !fs::exists(plan_.journals)) return;
-    throw UsageError(
-        fs::exists(plan_.journals / "001.journal")
-            ? fmt::format("{} exists, from trials that have not ended; continue them with "
-                          "--resume, remove it, or name another by --journal",
-                          plan_.journals.string())
-            : fmt::format("--journal {}: exists, and holds no trials; name a folder that does not "
-                          "exist yet",
-                          plan_.journals.string()));
+    throw UsageError(fs::exists(plan_.journals / "001.journal")
+                         ? fmt::format("{} exists, from trials that have not ended; continue them "
+                                       "with --resume, remove it, or name another by --journal",
+                                       plan_.journals.string())
+                         : fmt::format("--journal {}: exists, and holds no trials; name a folder "
+                                       "that does not exist yet",
+                                       plan_.journals.string()));
   }
 
   CalibrationPlan plan_;

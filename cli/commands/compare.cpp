@@ -35,9 +35,7 @@ std::pair<std::string, std::string> split_assignment(std::string_view option,
                                                      const std::string& text,
                                                      std::string_view form) {
   const auto equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) {
-    refuse("{}: '{}' is not {}", option, text, form);
-  }
+  if (equals == 0 || equals == std::string::npos) refuse("{}: '{}' is not {}", option, text, form);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -192,9 +190,7 @@ class CompareCommand final : public Command {
       } catch (const std::invalid_argument& error) {
         refuse("--map: {}: {}; use --by to compare benchmarks of one file", path, error.what());
       }
-      if (files.back().partial) {
-        print_note("{} is of a run that was interrupted", path);
-      }
+      if (files.back().partial) print_note("{} is of a run that was interrupted", path);
     }
     return files;
   }

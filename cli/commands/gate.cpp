@@ -17,11 +17,9 @@ class GateCommand final : public Command {
         "when a revision does not build or a program fails, and overwrites an existing journal "
         "unless --resume is given. A benchmark that only one side has is reported but never fails "
         "the gate; if the two have none in common, the status is 5. If only the revision of base "
-        "does "
-        "not build or fails, the result is inconclusive, so that what repairs it can pass. "
-        "The comment's first line is "
-        "hidden, and always the same: <!-- taskbench-gate -->. CI finds the comment to update by "
-        "it.",
+        "does not build or fails, the result is inconclusive, so that what repairs it can pass. "
+        "The comment's first line is hidden, and always the same: <!-- taskbench-gate -->. CI "
+        "finds the comment to update by it.",
         "Examples:\n"
         "  taskbench gate --base-rev origin/main --head-rev HEAD --markdown comment.md\n"
         "  taskbench gate --base old/my_benchmark --head new/my_benchmark --delta 5% --json "
@@ -33,9 +31,8 @@ class GateCommand final : public Command {
         "  taskbench gate --programs built --part 3/8 --journal part-3.journal\n"
         "  taskbench gate --merge part-*.journal --markdown comment.md\n\n"
         "Exit status: 0 pass, 1 slower or costs more by exact count, 2 usage or input error, 3 "
-        "inconclusive, 4 not the "
-        "baseline's machine, or it has changed, 5 a program failed or could not be built, 130 "
-        "interrupted.");
+        "inconclusive, 4 not the baseline's machine, or it has changed, 5 a program failed or "
+        "could not be built, 130 interrupted.");
     plan_.declare(options);
     // A baseline has said how to measure; what is left to say is of head, and of the verdict.
     std::vector<CLI::Option*> two_programs = options.all();
@@ -46,10 +43,9 @@ class GateCommand final : public Command {
              name == "--help";
     });
     options.group("What to compare");
-    auto* baseline =
-        options.value("--baseline", baseline_, "NAME", By{baseline_name},
-                      "Compare --head with this stored baseline, as `taskbench baseline compare` "
-                      "does.");
+    auto* baseline = options.value(
+        "--baseline", baseline_, "NAME", By{baseline_name},
+        "Compare --head with this stored baseline, as `taskbench baseline compare` does.");
     for (CLI::Option* other : two_programs) baseline->excludes(other);
     declare_allow_busy(options, allow_busy_, "With --baseline: judge")->needs(baseline);
     options.group("Output");

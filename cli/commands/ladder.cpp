@@ -3,7 +3,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
 #include "cli/options/trial_options.hpp"
-#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
@@ -11,9 +10,9 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "reports/json/ladder.hpp"
-#include "reports/render/ladder.hpp"
 
+#include "reports/json/writer.hpp"
+#include "reports/render/render.hpp"
 namespace taskbench::cli {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "cli/commands/paired_judgement.hpp"
 
-#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
@@ -11,6 +10,8 @@
 
 namespace taskbench::cli {
 namespace {
+
+using verdict::PairedFile;
 
 std::string prediction(const model::PairedTrial& trial, double budget_s) {
   const verdict::Reach reach = verdict::reach_of(trial, verdict::blocks_within(trial, budget_s));
@@ -34,7 +35,7 @@ class PairedJudgement {
   ExitCode merge() {
     compared_.trial = plan_.merged();
     compared_.why_identical = setup().identical;
-    return setup().identical.empty() ? judge() : conclude_identical();
+    return judge(!setup().identical.empty());
   }
 
   ExitCode run(const std::stop_token& stop) {
@@ -45,9 +46,9 @@ class PairedJudgement {
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;
       if (!plan_.build_only.empty()) return tell_of_build(ending);
       if (setup().part) return tell_of_part();
-      return ending == Ending::needless ? conclude_identical() : judge();
+      return judge(ending == Ending::needless);
     } catch (const harness::NotComparable& failed) {
-      return failed.head_is_sound ? conclude_without_base(failed.failure) : fail(failed);
+      return fail(failed);
     }
   }
 
@@ -86,49 +87,40 @@ class PairedJudgement {
         text, plan_.journal.path.string(), plan_.command()));
   }
 
-  [[nodiscard]] ExitCode judge() const {
-    const model::PairedTrial& trial = compared_.trial;
-    const verdict::PairedReport judged = verdict::judge(trial);
-    return conclude({.document = render::document(trial, judged),
-                     .records = render::records(judged),
-                     .comment = render::comment(trial, judged, style_),
-                     .json = [&] { return json::to_json(trial, judged); }},
-                    judged.overall, {judged.could_fail, judged.blind});
+  [[nodiscard]] ExitCode judge(bool is_identical) {
+    PairedFile file{.trial = std::move(compared_.trial)};
+    if (is_identical) {
+      file.outcome = PairedFile::Outcome::identical;
+      file.why = compared_.why_identical;
+    } else {
+      file.report = verdict::judge(file.trial);
+    }
+    return conclude(file);
   }
 
-  [[nodiscard]] ExitCode conclude_identical() const {
-    const std::string& why = compared_.why_identical;
-    return conclude({.document = render::sentence(render::identical_text(why)),
-                     .records = render::records(verdict::PairedReport{}),
-                     .comment = render::identical_comment(setup(), why, style_),
-                     .json = [&] { return json::identical_to_json(setup(), why); }},
-                    verdict::Verdict::pass);
-  }
-
-  [[nodiscard]] ExitCode conclude_without_base(const model::PairedFailure& failure) const {
-    print_note(with_lines(failure));
-    return conclude({.document = render::sentence(render::no_base_text(failure) +
-                                                  "; head builds, and its benchmarks run"),
-                     .records = render::records(verdict::PairedReport{}),
-                     .comment = render::no_base_comment(setup(), failure, style_),
-                     .json = [&] { return json::no_base_to_json(setup(), failure); }},
-                    verdict::Verdict::inconclusive);
-  }
-
-  [[nodiscard]] ExitCode conclude(const render::Answer& answer, verdict::Verdict overall,
-                                  const Sight& sight = {}) const {
-    return plan_.output.conclude(answer) ? plan_.verdict.exit_code(overall, sight)
-                                         : ExitCode::usage;
+  [[nodiscard]] ExitCode conclude(const PairedFile& file) const {
+    const bool is_written = plan_.output.conclude({.document = render::document(file),
+                                                   .records = render::records(file.report),
+                                                   .comment = render::comment(file, style_),
+                                                   .json = [&] { return json::to_json(file); }});
+    if (!is_written) return ExitCode::usage;
+    const bool is_judged = file.outcome == PairedFile::Outcome::judged;
+    return plan_.verdict.exit_code(
+        *file.verdict(), is_judged ? Sight{file.report.could_fail, file.report.blind} : Sight{});
   }
 
   [[nodiscard]] ExitCode fail(const harness::NotComparable& failed) const {
-    const model::PairedFailure& failure = failed.failure;
-    print_error(with_lines(failure));
-    // The reason why the gate failed is already printed; so is it if a file could not be written.
-    if (plan_.is_gate) {
-      (void)plan_.output.write(json::failure_to_json(setup(), failure),
-                               render::failure_comment(setup(), failure, style_));
+    const PairedFile file{.outcome = failed.head_is_sound ? PairedFile::Outcome::no_base
+                                                          : PairedFile::Outcome::failed,
+                          .trial = compared_.trial,
+                          .failure = failed.failure};
+    if (failed.head_is_sound) {
+      print_note(with_lines(failed.failure));
+      return conclude(file);
     }
+    print_error(with_lines(failed.failure));
+    // The reason why the gate failed is already printed; so is it if a file could not be written.
+    if (plan_.is_gate) (void)plan_.output.write(json::to_json(file), render::comment(file, style_));
     return failed.is_usage ? ExitCode::usage : ExitCode::measured_program_failed;
   }
 

@@ -78,8 +78,7 @@ class ProfileCommand final : public Command {
     const auto samples = recording.profile.samples();
     if (samples == 0) {
       return failed(
-          "perf took no sample; sample for longer (--duration) or more often "
-          "(--frequency)",
+          "perf took no sample; sample for longer (--duration) or more often (--frequency)",
           ExitCode::wrong_machine);
     }
     const std::string event = recording.event + (recording.user_only ? " (user only)" : "");
@@ -116,8 +115,8 @@ class ProfileCommand final : public Command {
     const double most = recording_bytes(frequency_, busy_cpus, duration_s_);
     if (failed || most <= static_cast<double>(space.available)) return;
     refuse(
-        "{} of sampling at {} Hz on {} may take {:.1f} GiB, and '{}' has {:.1f} GiB left: "
-        "shorten it (--duration), sample less often (--frequency), or name a folder on a larger "
+        "{} of sampling at {} Hz on {} may take {:.1f} GiB, and '{}' has {:.1f} GiB left: shorten "
+        "it (--duration), sample less often (--frequency), or name a folder on a larger "
         "disk by TMPDIR",
         duration_limit_text(duration_s_), frequency_, render::counted(busy_cpus, "CPU"),
         most / kGiB, folder.parent_path().string(), static_cast<double>(space.available) / kGiB);

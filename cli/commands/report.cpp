@@ -8,10 +8,9 @@
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/ladder.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
-#include "reports/render/ladder.hpp"
+#include "reports/render/render.hpp"
 #include "reports/render/report.hpp"
 #include "reports/tools/result.hpp"
 

@@ -72,9 +72,7 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
   for (const std::string& each : plan.left_out) print_note("left out: {}", each);
   unsigned most = 0;
   for (const auto& each : plan.cases) most = std::max(most, each.workers);
-  if (most > cpus) {
-    print_note("up to {} workers share {}", most, render::counted(cpus, "CPU"));
-  }
+  if (most > cpus) print_note("up to {} workers share {}", most, render::counted(cpus, "CPU"));
 }
 
 // Where a write to `path` ends up. Unlike weakly_canonical(), follows a symbolic link even if its

@@ -45,9 +45,7 @@ Strings translated(const std::string& word, bool has_out) {
   const auto* flag = find_row<Flag>("", "flag of Google Benchmark's", kFlags, name);
   const bool is_list = flag->option == "--list";
   const bool needs_value = !is_list && !(flag->option.empty() && flag->why_only.empty());
-  if (equals == std::string::npos && needs_value) {
-    refuse("{0} needs a value: {0}=VALUE", name);
-  }
+  if (equals == std::string::npos && needs_value) refuse("{0} needs a value: {0}=VALUE", name);
   const std::string value = equals == std::string::npos ? "true" : word.substr(equals + 1);
   const auto refuse_if = [&](bool is_refused, std::string_view why) {
     if (is_refused) refuse("{}={}: {}", name, value, why);

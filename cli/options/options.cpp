@@ -1,6 +1,5 @@
 #include "cli/options/options.hpp"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -15,13 +14,7 @@ struct Unit {
   double seconds;
 };
 
-constexpr std::array<Unit, 5> kUnits{{
-    {"us", 1e-6},
-    {"ms", 1e-3},
-    {"s", 1},
-    {"m", 60},
-    {"h", 3600},
-}};
+constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
 
 [[noreturn]] void refuse_range(std::string_view name, std::string_view text, std::string_view min,
                                std::string_view max) {
@@ -50,7 +43,7 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
 std::string duration_limit_text(double seconds) {
   // The largest unit of which `seconds` is a whole number: 70s is not written in minutes. If there
   // is none, the largest unit below it.
-  const Unit* unit = kUnits.data();
+  const Unit* unit = kUnits;
   bool is_whole = false;
   for (const Unit& candidate : kUnits) {
     const double number = seconds / candidate.seconds;
@@ -63,7 +56,8 @@ std::string duration_limit_text(double seconds) {
   return fmt::format("{:.10g}{}", seconds / unit->seconds, unit->name);
 }
 
-double parse_duration_s(std::string_view name, std::string_view text, double min_s, double max_s) {
+double Duration::parse(std::string_view name, const Strings& words) const {
+  const std::string_view text = single(name, words);
   double number = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
@@ -71,7 +65,7 @@ double parse_duration_s(std::string_view name, std::string_view text, double min
   if (unit_name.empty()) unit_name = "s";
   const auto unit = std::ranges::find(kUnits, unit_name, &Unit::name);
   // from_chars takes "inf" and "nan" too.
-  if (result.ec == std::errc::invalid_argument || unit == kUnits.end() || std::isnan(number)) {
+  if (result.ec == std::errc::invalid_argument || unit == std::end(kUnits) || std::isnan(number)) {
     refuse(
         "{}: '{}' is not a duration; write seconds, or a number with us, ms, s, m or h: 0.1, "
         "500ms, 2m",
@@ -86,7 +80,8 @@ double parse_duration_s(std::string_view name, std::string_view text, double min
   return seconds;
 }
 
-double parse_fraction(std::string_view name, std::string_view text, double min, double max) {
+double Percentage::parse(std::string_view name, const Strings& words) const {
+  const std::string_view text = single(name, words);
   double number = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
@@ -159,9 +154,7 @@ std::string Text::parse(std::string_view name, const Strings& words) const {
 fs::path Path::parse(std::string_view name, const Strings& words) const {
   const std::string& text = single(name, words);
   if (text.empty()) refuse("{}: the file name is empty", name);
-  if (text == "-" && !may_be_dash) {
-    refuse("{}: '-' is not a file; name one, or /dev/stdout", name);
-  }
+  if (text == "-" && !may_be_dash) refuse("{}: '-' is not a file; name one, or /dev/stdout", name);
   return text;
 }
 

@@ -33,14 +33,6 @@ namespace taskbench::cli {
 [[nodiscard]] std::uint64_t parse_whole_number(std::string_view name, std::string_view text,
                                                std::uint64_t min, std::uint64_t max);
 
-/// "0.1", "500ms", "10s", "2m" → seconds, when in [min_s, max_s]. Units: us, ms, s, m, h.
-[[nodiscard]] double parse_duration_s(std::string_view name, std::string_view text, double min_s,
-                                      double max_s);
-
-/// "3%" or "0.03" → 0.03, when in [min, max].
-[[nodiscard]] double parse_fraction(std::string_view name, std::string_view text, double min,
-                                    double max);
-
 /// A duration in the unit that reads best: "0.1 ms", "10 s", "1 h".
 [[nodiscard]] std::string duration_limit_text(double seconds);
 
@@ -93,13 +85,11 @@ struct Numbers {
   [[nodiscard]] std::vector<unsigned> parse(std::string_view name, const Strings& words) const;
 };
 
-/// "500ms", in seconds.
+/// "0.1", "500ms", "10s", "2m", in seconds. Units: us, ms, s, m, h.
 struct Duration {
   double min_s;
   double max_s;
-  [[nodiscard]] double parse(std::string_view name, const Strings& words) const {
-    return parse_duration_s(name, single(name, words), min_s, max_s);
-  }
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(double value_s);
 };
 
@@ -107,9 +97,7 @@ struct Duration {
 struct Percentage {
   double min;
   double max;
-  [[nodiscard]] double parse(std::string_view name, const Strings& words) const {
-    return parse_fraction(name, single(name, words), min, max);
-  }
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(double value) {
     return fmt::format("{:g}%", 100 * value);
   }
@@ -167,9 +155,7 @@ By(Function, OptionValues) -> By<Function>;
 /// The `name` of every row of a table, in its order.
 template <class Table>
 [[nodiscard]] Strings row_names(const Table& table) {
-  Strings names;
-  for (const auto& row : table) names.emplace_back(row.name);
-  return names;
+  return each_of(table, [](const auto& row) { return std::string(row.name); });
 }
 
 /// The row called `text`. Throws UsageError, with the nearest name; `option` may be empty.
@@ -193,6 +179,27 @@ struct Choice {
   }
   [[nodiscard]] static std::string written(const Row* value) {
     return value == nullptr ? std::string() : std::string(value->name);
+  }
+  [[nodiscard]] OptionValues offered() const {
+    return {OptionValues::Kind::one_of, row_names(rows)};
+  }
+};
+
+/// A value of an option, by its name.
+template <class Value>
+struct Named {
+  std::string_view name;
+  Value value;
+};
+template <class Value>
+struct OneOf {
+  std::string_view noun;
+  std::span<const Named<Value>> rows;
+  [[nodiscard]] Value parse(std::string_view name, const Strings& words) const {
+    return find_row(name, noun, rows, single(name, words))->value;
+  }
+  [[nodiscard]] std::string written(const Value& value) const {
+    return std::string(model::element_of(rows, value, &Named<Value>::value)->name);
   }
   [[nodiscard]] OptionValues offered() const {
     return {OptionValues::Kind::one_of, row_names(rows)};

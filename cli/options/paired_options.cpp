@@ -77,10 +77,8 @@ Strings parse_outputs(std::string_view option, const Strings& given) {
   const Strings names = parse_list(option, given);
   for (const std::string& name : names) {
     if (is_inside(name)) continue;
-    refuse(
-        "{} '{}': give a path from the folder of the program, or from the root of the "
-        "checkout",
-        option, name);
+    refuse("{} '{}': give a path from the folder of the program, or from the root of the checkout",
+           option, name);
   }
   return names;
 }
@@ -103,23 +101,7 @@ struct Instructions {
 };
 
 /// When benchmarks are counted that nobody has asked to count: the values of --exact.
-struct Exact {
-  struct When {
-    std::string_view name;
-    bool counts_first;
-  };
-  static constexpr When kValues[] = {{"auto", true}, {"off", false}};
-
-  [[nodiscard]] static bool parse(std::string_view option, const Strings& given) {
-    return find_row<When>(option, "value", kValues, single(option, given))->counts_first;
-  }
-  [[nodiscard]] static std::string written(bool value) {
-    return std::string(kValues[value ? 0 : 1].name);
-  }
-  [[nodiscard]] static OptionValues offered() {
-    return {OptionValues::Kind::one_of, row_names(kValues)};
-  }
-};
+constexpr Named<bool> kExact[] = {{"auto", true}, {"off", false}};
 
 /// What --acknowledge takes: the instructions, and each of their kinds.
 Strings names_of_counts() {
@@ -225,9 +207,9 @@ void PairedPlan::declare(Options& options) {
       .value("--cache", recipe.cache, "DIR", Path{},
              "Where revisions are built, and kept for the next time.")
       ->default_str("~/.cache/taskbench/revisions");
-  options.value("--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
-                "Build base, head or both for the next time, and end; unless nothing would be "
-                "measured.");
+  options.value(
+      "--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
+      "Build base, head or both for the next time, and end; unless nothing would be measured.");
   options.value("--out", out, "DIR", Path{},
                 "With --build-only both: put both programs there, in all layouts, for --programs. "
                 "What --outputs and --cwd name is put there, too.");
@@ -239,10 +221,9 @@ void PairedPlan::declare(Options& options) {
                 "or --min-time is given, repetitions are fewer and shorter where 16 blocks would "
                 "not fit, and longer where starting the program takes most of the time.");
   options
-      .value(
-          "--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
-          "Benchmarks to measure first where the budget is too small for all; a * stands for any "
-          "part of a name.")
+      .value("--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
+             "Benchmarks to measure first where the budget is too small for all; a * stands for "
+             "any part of a name.")
       ->default_str("those that seem slower");
   options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
                 "Most blocks.");
@@ -253,13 +234,13 @@ void PairedPlan::declare(Options& options) {
              "Where the programs run: a path in each checkout, or of a folder for both.")
       ->default_str("the root of a revision's checkout; for --base and --head the current folder");
   options.value(
-      "--exact", setup.counts_first, "WHEN", Exact{},
-      fmt::format(
-          "Before anything is timed, count exactly what both execute, in {:g} % of a budget "
-          "of {} or more. More of what costs most is a FAIL of its own: fences, locked "
-          "instructions, divisions, system calls, allocations and their bytes. More "
-          "instructions are shown, and are timed first. off: count nothing.",
-          100 * harness::kCountingShare, model::duration_text(harness::kLeastBudgetToCount_s)));
+      "--exact", setup.counts_first, "WHEN", OneOf<bool>{"value", kExact},
+      fmt::format("Before anything is timed, count exactly what both execute, in {:g} % of a "
+                  "budget of {} or more. More of what costs most is a FAIL of its own: fences, "
+                  "locked instructions, divisions, system calls, allocations and their bytes. More "
+                  "instructions are shown, and are timed first. off: count nothing.",
+                  100 * harness::kCountingShare,
+                  model::duration_text(harness::kLeastBudgetToCount_s)));
   options.value("--counters", setup.counts_instructions, std::string(model::kInstructionsExact),
                 Instructions{},
                 "Count all benchmarks, however long that takes, on top of the budget; more "
@@ -271,8 +252,8 @@ void PairedPlan::declare(Options& options) {
                   joined(names_of_counts(), ", ")));
   options.flag(
       "--explain", explain,
-      fmt::format("After a FAIL, show which functions execute more, also where counts have "
-                  "not shown it before; within what is left of the budget, and {:g} s.",
+      fmt::format("After a FAIL, show which functions execute more, also where counts have not "
+                  "shown it before; within what is left of the budget, and {:g} s.",
                   harness::kMostExplaining_s));
 
   options.group("Many machines", false);
@@ -299,11 +280,10 @@ void PairedPlan::declare(Options& options) {
              "a part of a name, a name ** for folders; 'none' is for no files.")
       ->default_str(joined(documentation));
   options
-      .value(
-          "--outputs", outputs, "PATH[,PATH...]", By{parse_outputs},
-          "All files and folders that decide how fast the programs are, besides the executables: "
-          "from the root of a revision's checkout, or the folder of --base and --head. If "
-          "the executables and these are equal, nothing is measured.")
+      .value("--outputs", outputs, "PATH[,PATH...]", By{parse_outputs},
+             "All files and folders that decide how fast the programs are, besides the "
+             "executables: from the root of a revision's checkout, or the folder of --base and "
+             "--head. If the executables and these are equal, nothing is measured.")
       ->default_str("anything");
   for (const bool is_base : {true, false}) {
     const std::string side = is_base ? "--base" : "--head";
@@ -346,10 +326,9 @@ void PairedPlan::declare_merge(Options& options) {
     }
   }
   options
-      .value(
-          "--missing", missing, "MEANING", Choice<Missing>{"meaning", kMissing},
-          "What becomes of a --merge without all parts, or of parts that have not ended: refuse, "
-          "or ok, which judges without.")
+      .value("--missing", may_miss_some, "MEANING", OneOf<bool>{"meaning", kMissing},
+             "What becomes of a --merge without all parts, or of parts that have not ended: "
+             "refuse, or ok, which judges without.")
       ->needs(merging);
   options
       .value("--rounds", rounds, "N", Number{1, model::kMostBlocks},
@@ -357,7 +336,7 @@ void PairedPlan::declare_merge(Options& options) {
              "two, the last at the end. With more than one, parts may still be running.")
       ->needs(merging);
   options
-      .value("--unit", unit, "UNIT", Choice<VerdictUnit>{"unit", kVerdictUnits},
+      .value("--unit", unit, "UNIT", OneOf<std::optional<model::Unit>>{"unit", kVerdictUnits},
              fmt::format(
                  "What the verdict is about. block: these machines, all blocks pooled. machine: "
                  "machines like these, each one observation. auto: machine from {} on.",
@@ -380,9 +359,8 @@ model::PairedTrial PairedPlan::merged() const {
     files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
   }
   try {
-    return verdict::merge(
-        std::move(files),
-        {.may_miss_some = missing->may_miss_some, .rounds = rounds, .unit = unit->unit});
+    return verdict::merge(std::move(files),
+                          {.may_miss_some = may_miss_some, .rounds = rounds, .unit = unit});
   } catch (const verdict::MergeError& error) {
     refuse("--merge: {}", error.what());
   }

@@ -19,17 +19,9 @@ struct OnlySide {
 inline constexpr OnlySide kOnlySides[] = {
     {"base", true, false}, {"head", false, true}, {"both", true, true}};
 
-/// A value of --missing, and one of --unit.
-struct Missing {
-  std::string_view name;
-  bool may_miss_some;
-};
-inline constexpr Missing kMissing[] = {{"refuse", false}, {"ok", true}};
-struct VerdictUnit {
-  std::string_view name;
-  std::optional<model::Unit> unit;
-};
-inline constexpr VerdictUnit kVerdictUnits[] = {
+/// The values of --missing: whether parts may be; and those of --unit.
+inline constexpr Named<bool> kMissing[] = {{"refuse", false}, {"ok", true}};
+inline constexpr Named<std::optional<model::Unit>> kVerdictUnits[] = {
     {"auto", std::nullopt}, {"block", model::Unit::block}, {"machine", model::Unit::machine}};
 
 /// The arguments of ab and gate. What declare() says of an option is all that there is to say: the
@@ -49,8 +41,8 @@ struct PairedPlan : ComparisonPlan {
 
   const OnlySide* only = nullptr;  ///< of --build-only
   Strings merge;                   ///< journals of parts; empty: nothing is merged
-  const Missing* missing = kMissing;
-  const VerdictUnit* unit = kVerdictUnits;
+  bool may_miss_some = false;
+  std::optional<model::Unit> unit;  ///< empty: auto
   int rounds = 1;
   VerdictOptions verdict;
   VerdictOutput output;

@@ -132,8 +132,7 @@ Assignment parse_assignment(std::string_view text) {
 }
 
 const Parameter* find_parameter(const Workload& workload, std::string_view name) {
-  const auto found = std::ranges::find(workload.parameters, name, &Parameter::name);
-  return found == workload.parameters.end() ? nullptr : &*found;
+  return model::element_of(workload.parameters, name, &Parameter::name);
 }
 
 std::vector<std::string_view> parameter_names(Chosen chosen) {
@@ -175,6 +174,7 @@ void check_plain(const Assignment& assignment, Chosen chosen) {
   refuse("--param: {}", unknown_name("parameter", assignment.name, parameter_names(chosen)));
 }
 
+/// The plain ones before the scoped ones.
 std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
   std::vector<Assignment> assignments;
   for (const std::string& text : texts) {
@@ -189,6 +189,8 @@ std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
     }
     assignments.push_back(assignment);
   }
+  std::ranges::stable_partition(assignments,
+                                [](const Assignment& each) { return each.workload.empty(); });
   return assignments;
 }
 
@@ -197,26 +199,17 @@ std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
 /// ill-formed, given twice, out of range, or that no chosen workload can take.
 std::vector<ParameterValues> parse_parameters(Chosen chosen, const Strings& assignments) {
   const std::vector<Assignment> parsed = parse_assignments(assignments, chosen);
-  std::vector<ParameterValues> all_values;
-  for (const Workload* workload : chosen) {
+  return each_of(chosen, [&](const Workload* workload) {
     ParameterValues values = workloads::defaults(*workload);
-    const auto apply = [&](const Assignment& assignment) {
-      const Parameter* parameter = find_parameter(*workload, assignment.name);
-      if (parameter == nullptr) return;
-      const auto label = fmt::format("--param {}.{}", workload->name, parameter->name);
-      values.insert_or_assign(
-          std::string(parameter->name),
-          parse_whole_number(label, assignment.value, parameter->min, parameter->max));
-    };
-    for (const Assignment& assignment : parsed) {
-      if (assignment.workload.empty()) apply(assignment);
+    for (const auto& [only_of, name, value] : parsed) {
+      const Parameter* parameter = find_parameter(*workload, name);
+      if (parameter == nullptr || (!only_of.empty() && only_of != workload->name)) continue;
+      const auto label = fmt::format("--param {}.{}", workload->name, name);
+      values.insert_or_assign(std::string(name),
+                              parse_whole_number(label, value, parameter->min, parameter->max));
     }
-    for (const Assignment& assignment : parsed) {
-      if (assignment.workload == workload->name) apply(assignment);
-    }
-    all_values.push_back(std::move(values));
-  }
-  return all_values;
+    return values;
+  });
 }
 
 std::vector<Case> all_cases(Chosen chosen, const Strings& assignments,
@@ -388,12 +381,8 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
 RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus, std::string_view noun) {
   const auto assigned = std::ranges::count_if(arguments.words, is_assignment);
   const std::size_t named = arguments.words.size() - static_cast<std::size_t>(assigned);
-  if (named == 0) {
-    refuse("name a workload: {}", fmt::join(row_names(workloads::all()), ", "));
-  }
-  if (named > 1) {
-    refuse("give one WORKLOAD only: a {} is of one case", noun);
-  }
+  if (named == 0) refuse("name a workload: {}", fmt::join(row_names(workloads::all()), ", "));
+  if (named > 1) refuse("give one WORKLOAD only: a {} is of one case", noun);
   RunPlan plan = plan_run(arguments, cpus);
   if (plan.cases.size() == 1 && plan.left_out.empty()) return plan;
   refuse("give one scheduler and one worker count only: a {} is of one case", noun);
@@ -451,9 +440,7 @@ std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
   std::map<std::string, std::int64_t> iterations;
   for (const std::string& text : given) {
     const auto equals = text.rfind('=');
-    if (equals == std::string::npos) {
-      refuse("{}: '{}' is not CASE=N", option, text);
-    }
+    if (equals == std::string::npos) refuse("{}: '{}' is not CASE=N", option, text);
     const std::string name = text.substr(0, equals);
     const auto count = parse_whole_number(option, text.substr(equals + 1), 1, kMaxIterations);
     if (!iterations.emplace(name, static_cast<std::int64_t>(count)).second) {

@@ -46,22 +46,14 @@ std::optional<bool> locale_takes_utf8() {
 
 /// Replaces each character outside of ASCII. Columns stay aligned where a replacement is as wide.
 std::string in_ascii(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLikes{{{"± ", "+-"},
-                                                                                  {"±", "+-"},
-                                                                                  {"×", "x"},
-                                                                                  {"µ", "u"},
-                                                                                  {"–", "-"},
-                                                                                  {"─", "-"},
-                                                                                  {"·", "-"},
-                                                                                  {"…", ".."},
-                                                                                  {"→", "->"},
-                                                                                  {"“", "\""},
-                                                                                  {"”", "\""}}};
+  constexpr std::pair<std::string_view, std::string_view> kLikes[] = {
+      {"± ", "+-"}, {"±", "+-"}, {"×", "x"},  {"µ", "u"},  {"–", "-"}, {"─", "-"},
+      {"·", "-"},   {"…", ".."}, {"→", "->"}, {"“", "\""}, {"”", "\""}};
   std::string result;
   while (!text.empty()) {
-    const auto* like = std::ranges::find_if(
+    const auto* const like = std::ranges::find_if(
         kLikes, [&](const auto& each) { return text.starts_with(each.first); });
-    if (like != kLikes.end()) {
+    if (like != std::end(kLikes)) {
       result += like->second;
       text.remove_prefix(like->first.size());
       continue;
@@ -90,8 +82,6 @@ void print_line(std::string_view label, std::string_view message) {
   std::fflush(stderr);
 }
 
-}  // namespace
-
 bool print_result(std::string_view text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -100,7 +90,20 @@ bool print_result(std::string_view text) {
   return false;
 }
 
-bool print_table(std::string_view text) { return print_result(for_people(text)); }
+/// The style for tables on standard output. In a file or a pipe each row stays on one line, however
+/// long.
+render::TableStyle table_style() {
+  render::TableStyle style;
+  const bool escapes = takes_escapes(STDOUT_FILENO);
+  const int known = columns(STDOUT_FILENO, 0);
+  style.colour = escapes && environment_value("NO_COLOR").empty();  // https://no-color.org
+  style.folds = known > 0;
+  if (style.folds) style.width = known;
+  style.draws = escapes && locale_takes_utf8().value_or(false);
+  return style;
+}
+
+}  // namespace
 
 ExitCode printed(std::string_view text) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
@@ -108,12 +111,26 @@ ExitCode printed(std::string_view text) {
 
 bool print_answer(const render::Answer& answer, const render::Format& format) {
   const std::string text = format.print(answer, table_style());
-  return format.is_for_people ? print_table(text) : print_result(text);
+  return print_result(format.is_for_people ? for_people(text) : text);
 }
 
 void print_error(std::string_view message) { print_line("error", message); }
 
 void print_note(std::string_view message) { print_line("note", message); }
+
+ExitCode fail_measurement(const ProgramError& error) {
+  if (dynamic_cast<const NotMeasurable*>(&error) != nullptr) throw UsageError(error.what());
+  print_error(error.what());
+  return ExitCode::measured_program_failed;
+}
+
+std::optional<ExitCode> interruption(Ending ending, std::string_view how_to_go_on,
+                                     std::string_view first) {
+  if (ending != Ending::interrupted && ending != Ending::not_begun) return std::nullopt;
+  print_note(ending == Ending::interrupted ? fmt::format("interrupted; {}", how_to_go_on)
+                                           : fmt::format("interrupted before the first {}", first));
+  return ExitCode::interrupted;
+}
 
 bool report_failures(const std::vector<model::Case>& cases) {
   bool failed = false;
@@ -135,17 +152,6 @@ int columns(int descriptor, int otherwise) {
 bool takes_escapes(int descriptor) {
   const std::string term = environment_value("TERM");
   return ::isatty(descriptor) == 1 && !term.empty() && term != "dumb";
-}
-
-render::TableStyle table_style() {
-  render::TableStyle style;
-  const bool escapes = takes_escapes(STDOUT_FILENO);
-  const int known = columns(STDOUT_FILENO, 0);
-  style.colour = escapes && environment_value("NO_COLOR").empty();  // https://no-color.org
-  style.folds = known > 0;
-  if (style.folds) style.width = known;
-  style.draws = escapes && locale_takes_utf8().value_or(false);
-  return style;
 }
 
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {

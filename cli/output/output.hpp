@@ -4,24 +4,20 @@
 
 #include "cli/output/exit_code.hpp"
 #include "cli/output/names.hpp"
+#include "harness/trials/journaled_trial.hpp"
+#include "harness/trials/program.hpp"
 #include "reports/model/run.hpp"
 #include "reports/render/formats.hpp"
 
 namespace taskbench::cli {
 
-/// Writes to standard output and flushes. False, with the reason on standard error, when that
-/// failed: a full disk behind a redirection must not look like success.
-[[nodiscard]] bool print_result(std::string_view text);
-
-/// Like print_result(), for text that people read: in ASCII if the locale names an encoding other
-/// than UTF-8, as LC_ALL=C does. Notes and errors are written in that way, too; other formats are
-/// UTF-8 in every locale.
-[[nodiscard]] bool print_table(std::string_view text);
-
-/// print_result() for a command with nothing else to do: pass or usage.
+/// Writes to standard output and flushes: pass; or usage, with the reason on standard error, when
+/// that failed: a full disk behind a redirection must not look like success.
 [[nodiscard]] ExitCode printed(std::string_view text);
 
-/// Prints an answer in a format: by print_table() if that is for people, else by print_result().
+/// Prints an answer in a format; false if that failed, as in printed(). What is for people is in
+/// ASCII if the locale names an encoding other than UTF-8, as LC_ALL=C does. So are notes and
+/// errors; other formats are UTF-8 in every locale.
 [[nodiscard]] bool print_answer(const render::Answer& answer, const render::Format& format);
 
 /// "taskbench: error: …" on standard error.
@@ -42,6 +38,15 @@ requires(sizeof...(Parts) > 0) void print_note(fmt::format_string<Parts...> form
   print_note(std::string_view(fmt::format(format, std::forward<Parts>(parts)...)));
 }
 
+/// Prints a ProgramError and returns its exit code. Throws UsageError for a command that cannot be
+/// measured.
+[[nodiscard]] ExitCode fail_measurement(const ProgramError& error);
+
+/// Says that a trial was told to stop, if it was, and how to go on with it: "continue with …";
+/// `first` is what it had not measured yet if it cannot.
+[[nodiscard]] std::optional<ExitCode> interruption(Ending ending, std::string_view how_to_go_on,
+                                                   std::string_view first);
+
 /// Prints an error for each case that failed. False if none has.
 [[nodiscard]] bool report_failures(const std::vector<model::Case>& cases);
 
@@ -50,10 +55,6 @@ requires(sizeof...(Parts) > 0) void print_note(fmt::format_string<Parts...> form
 
 /// Whether it is a terminal that understands escape sequences: TERM is set, and not "dumb".
 [[nodiscard]] bool takes_escapes(int descriptor);
-
-/// The style for tables on standard output. In a file or a pipe each row stays on one line, however
-/// long.
-[[nodiscard]] render::TableStyle table_style();
 
 /// Finds out, before anything is measured, whether the file, if one is named, can be written now
 /// and the disk has room for that many bytes. Throws UsageError if not.

@@ -77,16 +77,9 @@ void ProgressLine::clear() {
 }
 
 UnstoppableWork::UnstoppableWork(const std::stop_token& stop, std::string farewell)
-    : stop_(stop), farewell_(std::move(farewell)), watcher_([this] { watch(); }) {}
-
-UnstoppableWork::~UnstoppableWork() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  end_.notify_one();
-  watcher_.join();
-}
+    : stop_(stop),
+      farewell_(std::move(farewell)),
+      watcher_([this](const std::stop_token& is_done) { watch(is_done); }) {}
 
 void UnstoppableWork::show(std::string text) {
   const std::lock_guard lock(mutex_);
@@ -94,10 +87,10 @@ void UnstoppableWork::show(std::string text) {
   if (text_.empty()) line_.clear();
 }
 
-void UnstoppableWork::watch() {
+void UnstoppableWork::watch(const std::stop_token& is_done) {
   constexpr std::chrono::milliseconds kBetweenLooks{50};
   std::unique_lock lock(mutex_);
-  while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
+  while (!end_.wait_for(lock, is_done, kBetweenLooks, [&] { return is_done.stop_requested(); })) {
     if (stop_.stop_requested()) {
       line_.clear();
       print_note(farewell_);

@@ -57,24 +57,20 @@ class UnstoppableWork {
  public:
   /// `stop` comes from stop_on_signals(); `farewell` is the note that an interrupt ends with.
   UnstoppableWork(const std::stop_token& stop, std::string farewell);
-  UnstoppableWork(const UnstoppableWork&) = delete;
-  UnstoppableWork& operator=(const UnstoppableWork&) = delete;
-  ~UnstoppableWork();
 
   /// Sets what is being done from now on: "reading result 3 of 1000". Empty: nothing to show.
   void show(std::string text);
 
  private:
-  void watch();
+  void watch(const std::stop_token& is_done);
 
   std::stop_token stop_;
   const std::string farewell_;
-  std::mutex mutex_;  // for line_, text_ and ended_
+  std::mutex mutex_;  // for line_ and text_
   ProgressLine line_{false};
   std::string text_;
-  bool ended_ = false;
-  std::condition_variable end_;
-  std::thread watcher_;  // last: it starts once the other members exist
+  std::condition_variable_any end_;
+  std::jthread watcher_;  // last: it runs only while the other members exist
 };
 
 }  // namespace taskbench::cli

@@ -70,9 +70,7 @@ class ReportFolder {
       refuse(": it is a file; name a folder");
     }
     // The report that was killed may have been the first to this folder, which was not there yet.
-    for (const fs::path& each : {parent, beside}) {
-      remove_left_behind(each, kBegin, kEnd);
-    }
+    for (const fs::path& each : {parent, beside}) remove_left_behind(each, kBegin, kEnd);
     for (int attempt = 0; temporary_.empty(); ++attempt) {
       constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
       const fs::path candidate =
@@ -191,9 +189,7 @@ render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folde
   if (outcome.ok()) {
     std::string drawing = read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && read_file(png).bytes.ends_with(kPngEnd)) {
-      return {std::move(drawing), {}};
-    }
+    if (svg_is_whole && read_file(png).bytes.ends_with(kPngEnd)) return {std::move(drawing), {}};
   } else if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     reason = "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox provides it.";
   } else {

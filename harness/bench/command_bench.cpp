@@ -13,8 +13,8 @@
 #include <cmath>
 #include <csignal>
 #include <memory>
-#include <random>
 
+#include "harness/bench/order.hpp"
 #include "harness/os/descriptor.hpp"
 #include "harness/os/process.hpp"
 
@@ -24,11 +24,8 @@ namespace {
 constexpr int kBetweenLooks_ms = 100;
 constexpr std::int64_t kMostIterations = 1'000'000;
 
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
 constexpr double kKiB = 1024;
+constexpr const char* kPeakMemory = "peak_memory_bytes";  // of its largest process
 
 /// The most memory that this process has had. A child begins with that as its own peak, so less
 /// cannot be seen.
@@ -37,17 +34,6 @@ double own_peak_bytes() {
   ::getrusage(RUSAGE_SELF, &used);
   return kKiB * static_cast<double>(used.ru_maxrss);
 }
-
-/// What one run of a command took, and used together with the children that it waited for.
-struct CommandUse {
-  double real_ns = 0;
-  double cpu_ns = 0;
-  double peak_memory_bytes = 0;  ///< of its largest process; at least as much as this one has had
-  double minor_faults = 0;
-  double major_faults = 0;
-  double voluntary_switches = 0;
-  double involuntary_switches = 0;
-};
 
 /// How a command is started: in a session of its own, so that no terminal is there to read from or
 /// to stop it.
@@ -86,45 +72,17 @@ class Start {
   posix_spawnattr_t attributes_{};
 };
 
-/// How a command ended whose wait status this is.
-ProcessOutcome outcome_of(int status) {
-  using End = ProcessOutcome::End;
-  ProcessOutcome outcome;
-  outcome.end = WIFSIGNALED(status) ? End::killed : End::exited;
-  outcome.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  return outcome;
-}
-
 /// What a command writes to its standard error, of which the end is kept.
-class Errors {
- public:
+struct Errors {
   Errors() {
-    std::array<int, 2> ends{-1, -1};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-    from_ = Descriptor(ends[0]);
-    into_ = Descriptor(ends[1]);
-    ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
+    if (pipe.open()) ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   }
-
-  [[nodiscard]] int into() const { return into_.get(); }
-  [[nodiscard]] int from() const { return from_.get(); }
-  [[nodiscard]] const std::string& text() const { return text_; }
 
   /// Takes what is there, so that the command can go on.
-  void drain() {
-    constexpr std::size_t kMost = 1024;
-    std::array<char, 65536> part{};
-    ssize_t size = 0;
-    while ((size = ::read(from_.get(), part.data(), part.size())) > 0) {
-      text_.append(part.data(), static_cast<std::size_t>(size));
-      if (text_.size() > kMost) text_.erase(0, text_.size() - kMost);
-    }
-  }
+  void drain() { harness::drain(pipe.read_end.get(), text, 1024, true); }
 
- private:
-  Descriptor from_;
-  Descriptor into_;
-  std::string text_;
+  Pipe pipe;
+  std::string text;
 };
 
 /// A command and its result so far.
@@ -147,9 +105,9 @@ class PreparedCommand {
   /// as the settings say, to learn how many a repetition takes.
   void prepare() {
     Errors errors;
-    if (!run_once(Start(errors.into()), &errors)) {
+    if (!run_once(Start(errors.pipe.write_end.get()), &errors)) {
       if (!ended_) return;
-      ended_->errors = errors.text();
+      ended_->errors = errors.text;
       result_.error = ended_->text();
       return;
     }
@@ -168,35 +126,27 @@ class PreparedCommand {
   }
 
   void run_repetition() {
-    std::vector<CommandUse> uses;
+    model::Repetition mean{.index = static_cast<std::int64_t>(result_.repetitions.size()),
+                           .iterations = iterations_};
     for (std::int64_t i = 0; i < iterations_; ++i) {
-      const auto use = run_once(start_);
-      if (!use) return;
-      uses.push_back(*use);
+      const auto once = run_once(start_);
+      if (!once) return;
+      mean.real_ns += once->real_ns;
+      mean.cpu_ns += once->cpu_ns;
+      for (const auto& [name, value] : once->counters) mean.counters[name] += value;
     }
-    const auto mean = [&](double CommandUse::*member) {
-      double sum = 0;
-      for (const CommandUse& use : uses) sum += use.*member;
-      return sum / static_cast<double>(uses.size());
-    };
-    model::Repetition repetition{
-        .index = static_cast<std::int64_t>(result_.repetitions.size()),
-        .iterations = iterations_,
-        .real_ns = mean(&CommandUse::real_ns),
-        .cpu_ns = mean(&CommandUse::cpu_ns),
-        .counters = {{model::kVoluntarySwitches, mean(&CommandUse::voluntary_switches)},
-                     {model::kInvoluntarySwitches, mean(&CommandUse::involuntary_switches)},
-                     {"minor_faults", mean(&CommandUse::minor_faults)},
-                     {"major_faults", mean(&CommandUse::major_faults)}}};
-    if (const double bytes = mean(&CommandUse::peak_memory_bytes); bytes > own_peak_bytes()) {
-      repetition.counters["peak_memory_bytes"] = bytes;
-    }
-    result_.repetitions.push_back(std::move(repetition));
+    const auto runs = static_cast<double>(iterations_);
+    mean.real_ns /= runs;
+    mean.cpu_ns /= runs;
+    for (auto& [name, value] : mean.counters) value /= runs;
+    if (mean.counters[kPeakMemory] <= own_peak_bytes()) mean.counters.erase(kPeakMemory);
+    result_.repetitions.push_back(std::move(mean));
   }
 
  private:
-  /// Empty if it failed, which the result says then, or was told to stop.
-  std::optional<CommandUse> run_once(const Start& start, Errors* errors = nullptr) {
+  /// What one run took, and used together with the children that it waited for. Empty if it failed,
+  /// which the result says then, or was told to stop.
+  std::optional<model::Repetition> run_once(const Start& start, Errors* errors = nullptr) {
     pid_t pid = 0;
     const auto begin = Clock::now();
     if (const int error = start(pointers_.data(), pid); error != 0) {
@@ -217,20 +167,23 @@ class PreparedCommand {
       result_.error = ended_->text();
       return std::nullopt;
     }
-    return CommandUse{.real_ns = 1e9 * took_s,
-                      .cpu_ns = 1e9 * (seconds(used.ru_utime) + seconds(used.ru_stime)),
-                      .peak_memory_bytes = kKiB * static_cast<double>(used.ru_maxrss),
-                      .minor_faults = static_cast<double>(used.ru_minflt),
-                      .major_faults = static_cast<double>(used.ru_majflt),
-                      .voluntary_switches = static_cast<double>(used.ru_nvcsw),
-                      .involuntary_switches = static_cast<double>(used.ru_nivcsw)};
+    return model::Repetition{
+        .iterations = 1,
+        .real_ns = 1e9 * took_s,
+        .cpu_ns = 1e9 * (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)),
+        .counters = {{kPeakMemory, kKiB * static_cast<double>(used.ru_maxrss)},
+                     {"minor_faults", static_cast<double>(used.ru_minflt)},
+                     {"major_faults", static_cast<double>(used.ru_majflt)},
+                     {model::kVoluntarySwitches, static_cast<double>(used.ru_nvcsw)},
+                     {model::kInvoluntarySwitches, static_cast<double>(used.ru_nivcsw)}}};
   }
 
   /// Returns when it has ended, and kills it when told to stop.
   void wait_for(pid_t pid, Errors* errors) const {
     const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     std::array<pollfd, 2> watched{
-        {{ended.get(), POLLIN, 0}, {errors == nullptr ? -1 : errors->from(), POLLIN, 0}}};
+        {{ended.get(), POLLIN, 0},
+         {errors == nullptr ? -1 : errors->pipe.read_end.get(), POLLIN, 0}}};
     while (ended.is_open() && watched[0].revents == 0) {
       ::poll(watched.data(), watched.size(), kBetweenLooks_ms);
       if (errors != nullptr) errors->drain();
@@ -274,11 +227,9 @@ Result measure_commands(std::span<const TimedCommand> commands, const Settings& 
     prepared.push_back(std::make_unique<PreparedCommand>(command, settings, start, stop));
     if (!stop.stop_requested()) prepared.back()->prepare();
   }
-  std::vector<PreparedCommand*> turns;
-  for (std::int64_t i = 0; i < settings.repetitions; ++i) {
-    for (const auto& each : prepared) turns.push_back(each.get());
-  }
-  std::ranges::shuffle(turns, std::mt19937_64(settings.seed));
+  const auto turns =
+      each_of(interleaved_order(prepared.size(), settings.repetitions, settings.seed),
+              [&](std::size_t place) { return prepared[place].get(); });
   double left_s = 0;
   for (const PreparedCommand* each : turns) left_s += each->repetition_s();
   for (PreparedCommand* each : turns) {

@@ -1,5 +1,6 @@
 #include "harness/bench/tracing.hpp"
 
+#include <array>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -13,18 +14,23 @@ std::int64_t ns_of(Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-model::TracePollEnd end_of(rt::PollEnd end) {
-  switch (end) {
-    case rt::PollEnd::finished:
-      return model::TracePollEnd::finished;
-    case rt::PollEnd::idle:
-      return model::TracePollEnd::idle;
-    case rt::PollEnd::yielded:
-      return model::TracePollEnd::yielded;
-    case rt::PollEnd::woken:
-      return model::TracePollEnd::woken;
-  }
-  return {};
+// The model's ends are those of the runtime.
+static_assert(int(rt::PollEnd::finished) == int(model::TracePollEnd::finished) &&
+              int(rt::PollEnd::idle) == int(model::TracePollEnd::idle) &&
+              int(rt::PollEnd::yielded) == int(model::TracePollEnd::yielded) &&
+              int(rt::PollEnd::woken) == int(model::TracePollEnd::woken));
+
+model::TraceInstantKind kind_of(const TraceEvent& instant) {
+  using Instant = model::TraceInstantKind;
+  static constexpr std::array<std::pair<TraceEventKind, Instant>, 6> kKinds{
+      {{TraceEventKind::spawn, Instant::spawn},
+       {TraceEventKind::wake, Instant::wake},
+       {TraceEventKind::steal, Instant::steal},
+       {TraceEventKind::overflow, Instant::overflow},
+       {TraceEventKind::injector_take, Instant::injector_take},
+       {TraceEventKind::notify, Instant::notify}}};
+  return std::ranges::find(kKinds, instant.kind, &std::pair<TraceEventKind, Instant>::first)
+      ->second;
 }
 
 /// Turns the events of one row into slices and instants.
@@ -56,7 +62,8 @@ class RowBuilder {
         polling_since_ = at_ns;
         break;
       case TraceEventKind::poll_end:
-        row_.polls.push_back({close(polling_since_, at_ns), event.task, end_of(event.poll_end)});
+        row_.polls.push_back({close(polling_since_, at_ns), event.task,
+                              static_cast<model::TracePollEnd>(event.poll_end)});
         break;
       case TraceEventKind::park:
         parked_since_ = at_ns;
@@ -70,29 +77,9 @@ class RowBuilder {
       case TraceEventKind::search_end:
         row_.searches.push_back(close(searching_since_, at_ns));
         break;
-      case TraceEventKind::spawn:
-        add(event, model::TraceInstantKind::spawn);
-        break;
-      case TraceEventKind::wake:
-        add(event, model::TraceInstantKind::wake);
-        break;
-      case TraceEventKind::steal:
-        add(event, model::TraceInstantKind::steal);
-        break;
-      case TraceEventKind::overflow:
-        add(event, model::TraceInstantKind::overflow);
-        break;
-      case TraceEventKind::injector_take:
-        add(event, model::TraceInstantKind::injector_take);
-        break;
-      case TraceEventKind::notify:
-        add(event, model::TraceInstantKind::notify);
-        break;
+      default:
+        row_.instants.push_back({at_ns, kind_of(event), event.task, event.worker, event.count});
     }
-  }
-
-  void add(const TraceEvent& event, model::TraceInstantKind kind) {
-    row_.instants.push_back({time_of(event), kind, event.task, event.worker, event.count});
   }
 
   /// Only the first slice of a row can lack its beginning.

@@ -68,10 +68,7 @@ Usage Usage::read(const rt::Runtime& runtime) {
   if (getrusage(RUSAGE_SELF, &process) == 0) {
     usage.voluntary_switches = process.ru_nvcsw;
     usage.involuntary_switches = process.ru_nivcsw;
-    for (const timeval& time : {process.ru_utime, process.ru_stime}) {
-      usage.cpu_ns +=
-          1e9 * static_cast<double>(time.tv_sec) + 1e3 * static_cast<double>(time.tv_usec);
-    }
+    usage.cpu_ns = 1e9 * (seconds_of(process.ru_utime) + seconds_of(process.ru_stime));
   }
   return usage;
 }

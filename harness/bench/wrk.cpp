@@ -1,7 +1,6 @@
 #include "harness/bench/wrk.hpp"
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <sstream>
 
@@ -54,8 +53,7 @@ bool has_errors(const std::vector<std::string_view>& words, std::string_view lin
   return any;
 }
 
-}  // namespace
-
+/// Parses what `wrk --latency` printed.
 workloads::LoadReport parse_wrk(std::string_view output) {
   workloads::LoadReport report;
   bool has_rate = false;
@@ -90,10 +88,12 @@ workloads::LoadReport parse_wrk(std::string_view output) {
   return report;
 }
 
+}  // namespace
+
 std::string wrk_version() {
   // wrk has no option just for this, and reports an error.
   const auto outcome = run_process({.command = {"wrk", "-v"}, .timeout_s = kVersionPatience_s}, {});
-  if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
+  if (outcome.is_missing()) {
     throw workloads::LoadError("wrk is not installed; the package wrk provides it");
   }
   const std::vector<std::string_view> words =

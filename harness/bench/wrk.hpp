@@ -6,15 +6,12 @@
 
 namespace taskbench::harness {
 
-/// Parses what `wrk --latency` printed. Throws workloads::LoadError if it is something else, and
-/// std::runtime_error for errors of the server.
-[[nodiscard]] workloads::LoadReport parse_wrk(std::string_view output);
-
 /// The version that wrk reports: "debian/4.1.0-3+b2". Throws workloads::LoadError.
 [[nodiscard]] std::string wrk_version();
 
-/// Runs wrk, and blocks the thread meanwhile. Empty if `stop` was requested. Throws as parse_wrk()
-/// does.
+/// Runs wrk, and blocks the thread meanwhile. Empty if `stop` was requested. Throws
+/// workloads::LoadError if it prints what wrk does not, and std::runtime_error for errors of the
+/// server.
 [[nodiscard]] std::optional<workloads::LoadReport> run_wrk(const workloads::LoadRun& run,
                                                            const std::stop_token& stop);
 

@@ -7,6 +7,7 @@ namespace {
 
 using model::CpuQuota;
 using model::Fact;
+using model::Unknown;
 
 /// The place where a hierarchy of groups is mounted, and the group that is visible there.
 struct Mount {
@@ -72,21 +73,21 @@ std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const st
 /// version 1 has the second number in a file of its own. Without the file, the group has no such
 /// limit.
 Fact<std::optional<double>> quota_in(const fs::path& file) {
-  using Quota = Fact<std::optional<double>>;
+  constexpr std::optional<double> kNone;
   std::error_code failed;
-  if (!fs::exists(file, failed)) return Quota::known(std::nullopt);
+  if (!fs::exists(file, failed)) return kNone;
   std::string text = first_line(file);
   if (file.filename() != "cpu.max") {
     text += ' ' + first_line(file.parent_path() / "cpu.cfs_period_us");
   }
   const std::vector<std::string_view> words = words_of(text);
-  if (!words.empty() && (words[0] == "max" || words[0] == "-1")) return Quota::known(std::nullopt);
+  if (!words.empty() && (words[0] == "max" || words[0] == "-1")) return kNone;
   const auto quota_us = words.size() == 2 ? number<std::int64_t>(words[0]) : std::nullopt;
   const auto period_us = words.size() == 2 ? number<std::int64_t>(words[1]) : std::nullopt;
   if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0) {
-    return Quota::unknown(fmt::format("{} is not understood", file.string()));
+    return Unknown{fmt::format("{} is not understood", file.string())};
   }
-  return Quota::known(static_cast<double>(*quota_us) / static_cast<double>(*period_us));
+  return std::optional(static_cast<double>(*quota_us) / static_cast<double>(*period_us));
 }
 
 struct Group {
@@ -96,11 +97,10 @@ struct Group {
 
 /// Every group with a quota, from the process's own upwards.
 Fact<std::vector<Group>> limiting_groups(const fs::path& root) {
-  using Groups = Fact<std::vector<Group>>;
   const auto cgroup = content_of(root / "proc/self/cgroup");
-  if (!cgroup) return Groups::unknown("/proc/self/cgroup cannot be read");
+  if (!cgroup) return Unknown{"/proc/self/cgroup cannot be read"};
   const auto mountinfo = content_of(root / "proc/self/mountinfo");
-  if (!mountinfo) return Groups::unknown("/proc/self/mountinfo cannot be read");
+  if (!mountinfo) return Unknown{"/proc/self/mountinfo cannot be read"};
   std::vector<Group> groups;
   bool seen = false;
   for (const auto& [version_2, group] : hierarchies(*cgroup)) {
@@ -111,30 +111,30 @@ Fact<std::vector<Group>> limiting_groups(const fs::path& root) {
       seen = seen || fs::is_directory(folder, failed);
       const fs::path file = folder / (version_2 ? "cpu.max" : "cpu.cfs_quota_us");
       const auto quota = quota_in(file);
-      if (!quota) return Groups::unknown(quota.reason);
+      if (!quota) return Unknown{quota.reason};
       if (*quota) groups.push_back({file, **quota});
     }
   }
-  if (!seen) return Groups::unknown("no file system of control groups is mounted here");
-  return Groups::known(std::move(groups));
+  if (!seen) return Unknown{"no file system of control groups is mounted here"};
+  return groups;
 }
 
 }  // namespace
 
 Fact<CpuQuota> probe_cpu_quota(const fs::path& root) {
   const auto groups = limiting_groups(root);
-  if (!groups) return Fact<CpuQuota>::unknown(groups.reason);
+  if (!groups) return Unknown{groups.reason};
   CpuQuota tightest;
   for (const Group& group : *groups) {
     if (tightest.cpus && *tightest.cpus <= group.cpus) continue;
     tightest = {group.cpus, group.file.string()};
   }
-  return Fact<CpuQuota>::known(std::move(tightest));
+  return tightest;
 }
 
 Fact<std::int64_t> count_quota_throttles(const fs::path& root) {
   const auto groups = limiting_groups(root);
-  if (!groups) return Fact<std::int64_t>::unknown(groups.reason);
+  if (!groups) return Unknown{groups.reason};
   std::int64_t count = 0;
   for (const Group& group : *groups) {
     const fs::path file = group.file.parent_path() / "cpu.stat";
@@ -146,12 +146,10 @@ Fact<std::int64_t> count_quota_throttles(const fs::path& root) {
         throttled = number<std::int64_t>(words[1]);
       }
     }
-    if (!throttled) {
-      return Fact<std::int64_t>::unknown(fmt::format("{} has no nr_throttled", file.string()));
-    }
+    if (!throttled) return Unknown{fmt::format("{} has no nr_throttled", file.string())};
     count += *throttled;
   }
-  return Fact<std::int64_t>::known(count);
+  return count;
 }
 
 }  // namespace taskbench::harness

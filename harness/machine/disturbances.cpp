@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <set>
 #include <system_error>
 
@@ -22,6 +20,7 @@ namespace taskbench::harness {
 namespace {
 
 using model::Fact;
+using model::Unknown;
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
 
@@ -38,12 +37,11 @@ Fact<std::map<std::string, int>> governors(const fs::path& root) {
     const auto name = first_line(root / kCpus / fmt::format("cpu{}/cpufreq/scaling_governor", cpu));
     if (!name.empty()) ++count[name];
   }
-  using Governors = Fact<std::map<std::string, int>>;
   if (count.empty()) {
-    return Governors::unknown(
-        "the kernel shows no governor (no cpufreq in /sys); of a virtual machine the host decides");
+    return Unknown{
+        "the kernel shows no governor (no cpufreq in /sys); of a virtual machine the host decides"};
   }
-  return Governors::known(std::move(count));
+  return count;
 }
 
 Fact<model::SharedCores> shared_cores(const fs::path& root) {
@@ -57,15 +55,13 @@ Fact<model::SharedCores> shared_cores(const fs::path& root) {
     ++result.cpus;
     cores.insert(std::move(siblings));
   }
-  if (result.cpus == 0) {
-    return Fact<model::SharedCores>::unknown("no CPU's topology/thread_siblings_list in /sys");
-  }
+  if (result.cpus == 0) return Unknown{"no CPU's topology/thread_siblings_list in /sys"};
   result.cores = static_cast<int>(cores.size());
   for (const std::vector<unsigned>& core : cores) {
     result.foreign_siblings += static_cast<int>(
         std::ranges::count_if(core, [&](unsigned cpu) { return !contains(allowed, cpu); }));
   }
-  return Fact<model::SharedCores>::known(result);
+  return result;
 }
 
 Fact<double> load_average(const fs::path& root) {
@@ -73,40 +69,26 @@ Fact<double> load_average(const fs::path& root) {
   const std::vector<std::string_view> words = words_of(line);
   constexpr double kMostLoad = 1e6;
   const auto load = words.empty() ? std::nullopt : number<double>(words[0]);
-  return load && *load >= 0 && *load < kMostLoad
-             ? Fact<double>::known(*load)
-             : Fact<double>::unknown(unreadable(root, "proc/loadavg"));
-}
-
-Fact<int> cpu_count(std::size_t cpus, std::string reason) {
-  return cpus > 0 ? Fact<int>::known(static_cast<int>(cpus))
-                  : Fact<int>::unknown(std::move(reason));
+  if (load && *load >= 0 && *load < kMostLoad) return *load;
+  return Unknown{unreadable(root, "proc/loadavg")};
 }
 
 Fact<model::Aslr> aslr(const fs::path& root) {
   const fs::path file = "proc/sys/kernel/randomize_va_space";
   const auto level = whole_number_in(root / file);
-  if (!level || *level < 0 || *level > 2) {
-    return Fact<model::Aslr>::unknown(unreadable(root, file));
-  }
-  unsigned persona = 0;
-  const std::string text = first_line(root / "proc/self/personality");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), persona, 16);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Fact<model::Aslr>::unknown(unreadable(root, "proc/self/personality"));
-  }
-  return Fact<model::Aslr>::known(
-      {static_cast<int>(*level), (persona & static_cast<unsigned>(ADDR_NO_RANDOMIZE)) != 0});
+  if (!level || *level < 0 || *level > 2) return Unknown{unreadable(root, file)};
+  const auto persona = number<unsigned>(first_line(root / "proc/self/personality"), 16);
+  if (!persona) return Unknown{unreadable(root, "proc/self/personality")};
+  return model::Aslr{static_cast<int>(*level),
+                     (*persona & static_cast<unsigned>(ADDR_NO_RANDOMIZE)) != 0};
 }
 
 Fact<model::ClockSource> clock_source(const fs::path& root) {
   const fs::path folder = "sys/devices/system/clocksource/clocksource0";
   model::ClockSource source{first_line(root / folder / "current_clocksource"),
                             first_line(root / folder / "available_clocksource")};
-  if (source.current.empty()) {
-    return Fact<model::ClockSource>::unknown(unreadable(root, folder / "current_clocksource"));
-  }
-  return Fact<model::ClockSource>::known(std::move(source));
+  if (source.current.empty()) return Unknown{unreadable(root, folder / "current_clocksource")};
+  return source;
 }
 
 std::optional<std::int64_t> kib_in(const fs::path& file, std::string_view name) {
@@ -120,9 +102,9 @@ Fact<model::Memory> memory(const fs::path& root) {
   const auto total = kib_in(root / "proc/meminfo", "MemTotal");
   const auto available = kib_in(root / "proc/meminfo", "MemAvailable");
   if (!total || !available || *total <= 0 || *available < 0) {
-    return Fact<model::Memory>::unknown(unreadable(root, "proc/meminfo"));
+    return Unknown{unreadable(root, "proc/meminfo")};
   }
-  return Fact<model::Memory>::known({*total * 1024, *available * 1024});
+  return model::Memory{*total * 1024, *available * 1024};
 }
 
 /// Reads the line "some avg10=0.14 avg60=…" of the pressure stall information.
@@ -133,9 +115,9 @@ Fact<double> memory_stall_percent(const fs::path& root) {
   constexpr std::string_view kKey = "avg10=";
   if (words.size() > 1 && words[0] == "some" && words[1].starts_with(kKey)) {
     const auto percent = number<double>(words[1].substr(kKey.size()));
-    if (percent && *percent >= 0 && *percent <= 100) return Fact<double>::known(*percent);
+    if (percent && *percent >= 0 && *percent <= 100) return *percent;
   }
-  return Fact<double>::unknown(unreadable(root, file));
+  return Unknown{unreadable(root, file)};
 }
 
 /// The lowest of the zone's trip points at which the system does more than start a fan.
@@ -164,15 +146,16 @@ Fact<std::vector<model::ThermalZone>> thermal_zones(const fs::path& root) {
     if (!millidegrees || !trip) continue;
     zones.push_back({first_line(folder / "type"), static_cast<double>(*millidegrees) / 1e3, *trip});
   }
-  using Zones = Fact<std::vector<model::ThermalZone>>;
-  if (zones.empty()) return Zones::unknown("no thermal zone with a trip point in /sys");
+  if (zones.empty()) return Unknown{"no thermal zone with a trip point in /sys"};
   std::ranges::sort(zones, {}, &model::ThermalZone::name);
-  return Zones::known(std::move(zones));
+  return zones;
 }
 
-Fact<std::string> known_text(std::string text, std::string reason) {
-  return text.empty() ? Fact<std::string>::unknown(std::move(reason))
-                      : Fact<std::string>::known(std::move(text));
+/// The value; 0 and an empty text say that it is not known.
+template <class T>
+Fact<T> unless_nothing(T value, std::string reason) {
+  if (value == T()) return Unknown{std::move(reason)};
+  return value;
 }
 
 /// Reads "always [madvise] never" as "madvise".
@@ -181,10 +164,10 @@ Fact<std::string> huge_pages(const fs::path& root) {
   const std::string line = first_line(root / file);
   for (const std::string_view word : words_of(line)) {
     if (word.size() > 2 && word.starts_with('[') && word.ends_with(']')) {
-      return Fact<std::string>::known(std::string(word.substr(1, word.size() - 2)));
+      return std::string(word.substr(1, word.size() - 2));
     }
   }
-  return Fact<std::string>::unknown(unreadable(root, file));
+  return Unknown{unreadable(root, file)};
 }
 
 /// Parses "4711 (a name) S 1 …": the name may contain blanks and brackets.
@@ -219,10 +202,10 @@ Fact<model::Boost> probe_boost(const fs::path& root) {
   for (const Switch& each : kSwitches) {
     const std::string value = first_line(root / each.file);
     if (value == "0" || value == "1") {
-      return Fact<model::Boost>::known({value == each.on, fmt::format("/{}", each.file), each.off});
+      return model::Boost{value == each.on, fmt::format("/{}", each.file), each.off};
     }
   }
-  return Fact<model::Boost>::unknown("neither cpufreq/boost nor intel_pstate/no_turbo is in /sys");
+  return Unknown{"neither cpufreq/boost nor intel_pstate/no_turbo is in /sys"};
 }
 
 model::DoctorFacts probe_disturbances(const fs::path& root) {
@@ -233,10 +216,11 @@ model::DoctorFacts probe_disturbances(const fs::path& root) {
   facts.boost = probe_boost(root);
   facts.shared_cores = shared_cores(root);
   facts.load_average = load_average(root);
-  facts.cpus_online = cpu_count(cpu_list(first_line(root / kCpus / "online")).size(),
-                                unreadable(root, fs::path(kCpus) / "online"));
-  facts.cpus_allowed =
-      cpu_count(allowed_cpus_below(root).size(), "/proc/self/status has no Cpus_allowed_list");
+  const std::size_t online = cpu_list(first_line(root / kCpus / "online")).size();
+  facts.cpus_online =
+      unless_nothing(static_cast<int>(online), unreadable(root, fs::path(kCpus) / "online"));
+  facts.cpus_allowed = unless_nothing(static_cast<int>(allowed_cpus_below(root).size()),
+                                      "/proc/self/status has no Cpus_allowed_list");
   facts.quota = probe_cpu_quota(root);
   facts.aslr = aslr(root);
   facts.counters = probe_counter_access(root);
@@ -246,7 +230,7 @@ model::DoctorFacts probe_disturbances(const fs::path& root) {
   facts.thermal_throttles = read_machine(root).thermal_throttles;
   facts.thermal_zones = thermal_zones(root);
   facts.hypervisor =
-      known_text(hypervisor(), "this CPU does not say, and /sys/hypervisor is not there");
+      unless_nothing(hypervisor(), "this CPU does not say, and /sys/hypervisor is not there");
   facts.huge_pages = huge_pages(root);
   return facts;
 }
@@ -298,8 +282,7 @@ std::vector<model::Tool> probe_tools(const std::stop_token& stop) {
     const ProcessOutcome outcome =
         run_process({.command = {tool.name, "--version"}, .timeout_s = kTimeout_s}, stop);
     if (outcome.ok()) continue;
-    const bool absent = outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT;
-    tool.missing = absent ? "is not installed" : outcome.text();
+    tool.missing = outcome.is_missing() ? "is not installed" : outcome.text();
   }
   return tools;
 }

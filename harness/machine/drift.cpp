@@ -14,6 +14,7 @@ namespace {
 
 using model::Drift;
 using model::Fact;
+using model::Unknown;
 using Count = Fact<std::int64_t>;
 
 constexpr double kShortest_s = 0.5;
@@ -21,21 +22,7 @@ constexpr double kBusy_s = 0.02;  // governors look at the load every 10 ms and 
 
 /// The columns of a CPU's line in /proc/stat, in ticks. The time of guests is included in user and
 /// nice.
-enum Column : std::size_t {
-  kUser,
-  kNice,
-  kSystem,
-  kIdle,
-  kIoWait,
-  kIrq,
-  kSoftIrq,
-  kSteal,
-  kColumns
-};
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
+enum Column { kUser, kNice, kSystem, kIdle, kIoWait, kIrq, kSoftIrq, kSteal, kColumns };
 
 double own_cpu_s() {
   double sum = 0;
@@ -67,7 +54,7 @@ bool add_line(const std::vector<std::string_view>& words, CpuTimes& times) {
 
 Fact<CpuTimes> read_cpu_times(const fs::path& root) {
   const auto content = content_of(root / "proc/stat");
-  if (!content) return Fact<CpuTimes>::unknown("/proc/stat cannot be read");
+  if (!content) return Unknown{"/proc/stat cannot be read"};
   const std::vector<unsigned> allowed = allowed_cpus_below(root);
   CpuTimes times;
   bool any = false;
@@ -78,11 +65,11 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
     // Without a list of CPUs, uses the line for all of them.
     const bool counts = allowed.empty() ? words[0] == "cpu" : cpu && contains(allowed, *cpu);
     if (!counts) continue;
-    if (!add_line(words, times)) return Fact<CpuTimes>::unknown("/proc/stat is not understood");
+    if (!add_line(words, times)) return Unknown{"/proc/stat is not understood"};
     any = true;
   }
-  if (!any) return Fact<CpuTimes>::unknown("/proc/stat has none of this process's CPUs");
-  return Fact<CpuTimes>::known(times);
+  if (!any) return Unknown{"/proc/stat has none of this process's CPUs"};
+  return times;
 }
 
 double thread_cpu_s() {
@@ -118,10 +105,10 @@ Fact<double> read_mhz(const fs::path& root) {
   if (fastest_mhz(root) > 0) keep_this_cpu_busy();
   const double fastest = fastest_mhz(root);
   if (fastest <= 0) {
-    return Fact<double>::unknown(
-        "the kernel shows no clock rates (no cpufreq in /sys, as in most virtual machines)");
+    return Unknown{
+        "the kernel shows no clock rates (no cpufreq in /sys, as in most virtual machines)"};
   }
-  return Fact<double>::known(fastest);
+  return fastest;
 }
 
 Count read_thermal_throttles(const fs::path& root) {
@@ -136,15 +123,13 @@ Count read_thermal_throttles(const fs::path& root) {
       any = any || count;
     }
   }
-  if (!any) {
-    return Count::unknown("the kernel counts no thermal throttling (no thermal_throttle in /sys)");
-  }
-  return Count::known(sum);
+  if (!any) return Unknown{"the kernel counts no thermal throttling (no thermal_throttle in /sys)"};
+  return sum;
 }
 
 Count read_swapped_pages(const fs::path& root) {
   const auto content = content_of(root / "proc/vmstat");
-  if (!content) return Count::unknown("/proc/vmstat cannot be read");
+  if (!content) return Unknown{"/proc/vmstat cannot be read"};
   std::int64_t sum = 0;
   int found = 0;
   for (const std::string_view line : lines_of(*content)) {
@@ -152,37 +137,35 @@ Count read_swapped_pages(const fs::path& root) {
     const std::vector<std::string_view> words = words_of(line);
     if (words.size() != 2 || (words[0] != "pswpin" && words[0] != "pswpout")) continue;
     const auto count = number<std::int64_t>(words[1]);
-    if (!count) return Count::unknown("/proc/vmstat is not understood");
+    if (!count) return Unknown{"/proc/vmstat is not understood"};
     sum += *count;
     ++found;
   }
-  if (found != 2) return Count::unknown("/proc/vmstat does not count swapping");
-  return Count::known(sum);
+  if (found != 2) return Unknown{"/proc/vmstat does not count swapping"};
+  return sum;
 }
 
 /// The CPU time between two readings, exact to a few ticks, however short that was.
 Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
-  if (!before.cpu || !after.cpu) {
-    return Fact<model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
-  }
+  if (!before.cpu || !after.cpu) return Unknown{(before.cpu ? after : before).cpu.reason};
   model::CpuUse use;
   use.seconds = after.at_s - before.at_s;
   use.total_s = after.cpu->total_s - before.cpu->total_s;
   if (use.seconds <= 0 || use.total_s < 0) {
-    return Fact<model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
+    return Unknown{"the kernel's counts of CPU time went backwards"};
   }
   // Not clamped at 0: over several processes, what ticks assign to the wrong one evens out.
   use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
   use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
-  return Fact<model::CpuUse>::known(use);
+  return use;
 }
 
 Count grown(const Count& before, const Count& after) {
   if (!before) return before;
   if (!after) return after;
   // A group or a CPU that goes away takes its count along.
-  if (*after < *before) return Count::unknown("the kernel's count went backwards");
-  return Count::known(*after - *before);
+  if (*after < *before) return Unknown{"the kernel's count went backwards"};
+  return *after - *before;
 }
 
 void store_shares(const MachineReading& before, const MachineReading& after, Drift& drift) {
@@ -198,11 +181,11 @@ void store_shares(const MachineReading& before, const MachineReading& after, Dri
     reason = "the kernel's counts of CPU time did not grow";
   }
   if (!reason.empty()) {
-    drift.stolen_share = drift.others_share = Fact<double>::unknown(reason);
+    drift.stolen_share = drift.others_share = Unknown{reason};
     return;
   }
-  drift.stolen_share = Fact<double>::known(std::clamp(use->stolen_s / use->total_s, 0.0, 1.0));
-  drift.others_share = Fact<double>::known(std::clamp(use->others_s / use->total_s, 0.0, 1.0));
+  drift.stolen_share = std::clamp(use->stolen_s / use->total_s, 0.0, 1.0);
+  drift.others_share = std::clamp(use->others_s / use->total_s, 0.0, 1.0);
 }
 
 }  // namespace

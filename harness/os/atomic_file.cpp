@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -67,52 +68,37 @@ std::string folder_name(const fs::path& folder) {
   return folder == "." ? "the current folder" : fmt::format("\"{}\"", folder.native());
 }
 
+/// An error, and what to do about it; {0} is the folder, {1} the number of bytes, {2} the step.
+using ErrorAdvice = std::pair<int, const char*>;
+constexpr std::array<ErrorAdvice, 13> kAdvice{{
+    {ENOENT, "there is no folder {0}; create it, or name another file"},
+    {ENOTDIR, "{0} is not a folder; name another file"},
+    {EACCES, "permission denied to {2} in {0}; change its permissions, or name another file"},
+    {EPERM, "permission denied to {2} in {0}; change its permissions, or name another file"},
+    {EISDIR, "it is a folder; name a file in it"},
+    {EROFS, "{0} is on a read-only file system; name a file elsewhere"},
+    {ENOSPC,
+     "no space is left for {1} bytes on the disk that holds {0}; free some, or name a file "
+     "elsewhere"},
+    {EDQUOT, "{1} bytes exceed your disk quota for {0}; free some, or name a file elsewhere"},
+    {EFBIG,
+     "{1} bytes exceed the limit for file sizes; raise it (ulimit -f), or name a file elsewhere"},
+    {ENAMETOOLONG, "the name is too long; name another file"},
+    {ELOOP, "its symbolic links lead in a circle; name another file"},
+    {EPIPE, "nobody is reading from it any more"},
+    {EBUSY, "it is a mount point and cannot be replaced; name another file"},
+}};
+
 std::string advice(const Failure& failure, const Target& target, std::size_t bytes) {
   const std::string folder = folder_name(target.folder);
-  switch (failure.error) {
-    case ENOENT:
-      if (std::error_code ignored; fs::is_directory(target.folder, ignored)) {
-        return fmt::format("{} takes no files; name a file elsewhere", folder);  // /proc
-      }
-      return fmt::format("there is no folder {}; create it, or name another file", folder);
-    case ENOTDIR:
-      return fmt::format("{} is not a folder; name another file", folder);
-    case EACCES:
-    case EPERM:
-      return fmt::format(
-          "permission denied to {} in {}; change its permissions, or name another "
-          "file",
-          failure.step, folder);
-    case EISDIR:
-      return "it is a folder; name a file in it";
-    case EROFS:
-      return fmt::format("{} is on a read-only file system; name a file elsewhere", folder);
-    case ENOSPC:
-      return fmt::format(
-          "no space is left for {} bytes on the disk that holds {}; free some, or "
-          "name a file elsewhere",
-          bytes, folder);
-    case EDQUOT:
-      return fmt::format(
-          "{} bytes exceed your disk quota for {}; free some, or name a file "
-          "elsewhere",
-          bytes, folder);
-    case EFBIG:
-      return fmt::format(
-          "{} bytes exceed the limit for file sizes; raise it (ulimit -f), or "
-          "name a file elsewhere",
-          bytes);
-    case ENAMETOOLONG:
-      return "the name is too long; name another file";
-    case ELOOP:
-      return "its symbolic links lead in a circle; name another file";
-    case EPIPE:
-      return "nobody is reading from it any more";
-    case EBUSY:
-      return "it is a mount point and cannot be replaced; name another file";
-    default:
-      return fmt::format("cannot {}: {}", failure.step, std::strerror(failure.error));
+  std::error_code ignored;
+  if (failure.error == ENOENT && fs::is_directory(target.folder, ignored)) {  // /proc
+    return fmt::format("{} takes no files; name a file elsewhere", folder);
   }
+  const auto* const known = model::element_of(kAdvice, failure.error, &ErrorAdvice::first);
+  if (known != nullptr)
+    return fmt::format(fmt::runtime(known->second), folder, bytes, failure.step);
+  return fmt::format("cannot {}: {}", failure.step, std::strerror(failure.error));
 }
 
 WriteOutcome refused(const fs::path& path, std::string_view reason) {
@@ -288,9 +274,7 @@ Failure check_new_file(const Target& target, std::size_t expected_bytes) {
   if (temporary.error() != 0) return {"create a file", temporary.error()};
   const auto bytes = static_cast<off_t>(std::max<std::size_t>(expected_bytes, 1));
   int error = EINTR;
-  while (error == EINTR) {
-    error = ::posix_fallocate(temporary.file().get(), 0, bytes);
-  }
+  while (error == EINTR) error = ::posix_fallocate(temporary.file().get(), 0, bytes);
   // A file system that cannot reserve space reports that; then only writing would tell.
   return {"write a file", error == EOPNOTSUPP || error == EINVAL ? 0 : error};
 }

@@ -1,8 +1,10 @@
-// An open file.
+// Open files.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -31,6 +33,19 @@ class Descriptor {
 
  private:
   int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+
+  bool open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    read_end = Descriptor(ends[0]);
+    write_end = Descriptor(ends[1]);
+    return true;
+  }
 };
 
 /// Returns errno, or 0.

@@ -65,9 +65,7 @@ FileContent read_file(const fs::path& path, std::uintmax_t most_bytes) {
 FileContent read_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code failed;
   const auto status = fs::status(path, failed);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return refused("is not a regular file");
-  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) return refused("is not a regular file");
   return read_file(path, most_bytes);
 }
 

@@ -19,19 +19,6 @@ namespace {
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
 constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
 
-struct Pipe {
-  Descriptor read_end;
-  Descriptor write_end;
-
-  bool open() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    read_end = Descriptor(ends[0]);
-    write_end = Descriptor(ends[1]);
-    return true;
-  }
-};
-
 /// Pointers for exec, which must be made before fork().
 std::vector<char*> pointers(const Strings& texts) {
   std::vector<char*> result;
@@ -48,23 +35,6 @@ Strings environment_with(const Strings& additions) {
     if (std::ranges::none_of(additions, same)) result.emplace_back(*entry);
   }
   return result;
-}
-
-/// Reads what is there, without waiting. False at the end of the file.
-bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end) {
-  std::array<char, 16384> buffer;
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count == 0) return false;
-    if (count < 0) return errno == EAGAIN || errno == EINTR;
-    into.append(buffer.data(), static_cast<std::size_t>(count));
-    if (into.size() <= limit) continue;
-    if (keep_the_end) {
-      into.erase(0, into.size() - limit);
-    } else {
-      into.resize(limit);
-    }
-  }
 }
 
 /// A program, and the pipes to it and to its supervisor.
@@ -117,9 +87,7 @@ class Child {
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
       read(outcome, watched, request.most_output_bytes);
-      if (request.waiting && outcome.end == End::exited) {
-        request.waiting(seconds_since(start));
-      }
+      if (request.waiting && outcome.end == End::exited) request.waiting(seconds_since(start));
     }
     while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -174,15 +142,10 @@ class Child {
     if (has_one_thread(report)) {
       outcome.queued_s = 1e-9 * static_cast<double>(report.first_queued_ns);
     }
-    outcome.code = report.value;
-    if (report.kind == ProcessReport::Kind::not_started) {
-      outcome.end = End::not_started;
-    } else if (WIFEXITED(report.value)) {
-      outcome.code = WEXITSTATUS(report.value);
-    } else {
-      outcome.end = End::killed;
-      outcome.code = WTERMSIG(report.value);
-    }
+    const bool is_not_started = report.kind == ProcessReport::Kind::not_started;
+    const ProcessOutcome ended = outcome_of(report.value);
+    outcome.end = is_not_started ? End::not_started : ended.end;
+    outcome.code = is_not_started ? report.value : ended.code;
   }
 
   pid_t supervisor_ = -1;
@@ -224,6 +187,30 @@ std::string ProcessOutcome::text() const {
   }
   const std::string line = telling_line(errors);
   return line.empty() ? how : fmt::format("{}: {}", how, line);
+}
+
+bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end) {
+  std::array<char, 16384> buffer;
+  for (;;) {
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count == 0) return false;
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    into.append(buffer.data(), static_cast<std::size_t>(count));
+    if (into.size() <= limit) continue;
+    if (keep_the_end) {
+      into.erase(0, into.size() - limit);
+    } else {
+      into.resize(limit);
+    }
+  }
+}
+
+ProcessOutcome outcome_of(int wait_status) {
+  ProcessOutcome outcome;
+  const bool is_killed = WIFSIGNALED(wait_status);
+  outcome.end = is_killed ? ProcessOutcome::End::killed : ProcessOutcome::End::exited;
+  outcome.code = is_killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  return outcome;
 }
 
 ProcessOutcome run_process(const ProcessRequest& request, const std::stop_token& stop) {

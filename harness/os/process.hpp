@@ -1,6 +1,8 @@
 // Runs another program to its end, or ends it.
 #pragma once
 
+#include <cerrno>
+
 #include "harness/os/names.hpp"
 
 namespace taskbench::harness {
@@ -35,10 +37,19 @@ struct ProcessOutcome {
   std::optional<double> queued_s{};
 
   [[nodiscard]] bool ok() const { return end == End::exited && code == 0; }
+  /// Whether there is no such program.
+  [[nodiscard]] bool is_missing() const { return end == End::not_started && code == ENOENT; }
 
   /// "exited with status 1: <last line of its standard error>", "was killed by signal 9 (Killed)".
   [[nodiscard]] std::string text() const;
 };
+
+/// How a process has ended whose wait status this is.
+[[nodiscard]] ProcessOutcome outcome_of(int wait_status);
+
+/// Reads what is there, without waiting, and keeps at most `limit` bytes: the last ones, or the
+/// first. False at the end of the file.
+bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end);
 
 /// Runs a program, and waits for it at most `timeout_s` and until `stop` is requested. The program
 /// leads a process group of its own, with an empty standard input. When it has ended, everything

@@ -40,11 +40,11 @@ std::vector<std::string_view> lines_of(Text&&) = delete;
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> words_of(Text&&) = delete;
 
-/// The number that `text` consists of.
-template <class Number>
-[[nodiscard]] std::optional<Number> number(std::string_view text) {
+/// The number that `text` consists of, of a base that may be given.
+template <class Number, class... Base>
+[[nodiscard]] std::optional<Number> number(std::string_view text, Base... base) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

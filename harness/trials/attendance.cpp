@@ -148,9 +148,7 @@ Candidates chosen(Candidates open, double room) {
 
 Strings names_of(const model::PairedSetup& setup, Candidates of) {
   std::ranges::sort(of, {}, &Candidate::place);
-  Strings names;
-  for (const Candidate& each : of) names.push_back(setup.benchmarks[each.place]);
-  return names;
+  return each_of(of, [&](const Candidate& each) { return setup.benchmarks[each.place]; });
 }
 
 Strings after_look(const model::PairedTrial& trial, const verdict::PairedReport& report,

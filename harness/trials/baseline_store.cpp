@@ -8,8 +8,8 @@
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/baseline.hpp"
-#include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/model/date.hpp"
 
 namespace taskbench::harness {
@@ -134,9 +134,7 @@ StoreContent BaselineStore::read() const {
   for (const auto& each : fs::directory_iterator(folder_, failed)) {
     if (each.is_directory(failed)) read_folder(each.path(), content);
   }
-  if (failed) {
-    refuse("--store {}: {}", folder_.string(), failed.message());
-  }
+  if (failed) refuse("--store {}: {}", folder_.string(), failed.message());
   std::ranges::sort(content.entries, {}, [](const StoreEntry& entry) {
     return std::pair(entry.rolling.setup.name, entry.file.native());
   });
@@ -207,9 +205,7 @@ void BaselineStore::remove(const StoreEntry& entry) {
   for (const fs::path& file : {anchor_of(entry.file), entry.file}) {
     std::error_code failed;
     fs::remove(file, failed);
-    if (failed) {
-      refuse("cannot remove {}: {}", file.string(), failed.message());
-    }
+    if (failed) refuse("cannot remove {}: {}", file.string(), failed.message());
   }
   std::error_code ignored;  // other baselines are in it
   fs::remove(entry.file.parent_path(), ignored);
@@ -242,9 +238,7 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
   const Strings keys = each_of(chosen.empty() ? named : chosen, [](const StoreEntry* entry) {
     return model::baseline_key(entry->rolling.setup.key);
   });
-  if (key) {
-    throw UsageError("--key: " + unknown_name("key", *key, keys));
-  }
+  if (key) throw UsageError("--key: " + unknown_name("key", *key, keys));
   refuse("'{}' is stored {}; choose by --key: {}", name,
          chosen.empty() ? "for other machines only" : "for several builds", fmt::join(keys, ", "));
 }

@@ -332,9 +332,7 @@ class ComparedSeries final : public SeriesTrial {
              setup.processes);
     }
     const auto& then = setup.compared_with;
-    if (!then) {
-      refuse("{} does not say which baseline it was started against; start again", file);
-    }
+    if (!then) refuse("{} does not say which baseline it was started against; start again", file);
     if (then->rolling != baseline_digest(comparison_.rolling)) {
       refuse("{} was started against another baseline of that name; start again", file);
     }

@@ -9,14 +9,37 @@
 #include "harness/os/file_content.hpp"
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
-#include "harness/trials/allocation_marks_file.hpp"
 #include "harness/trials/scratch_folder.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/perf/explain.hpp"
 
+// The library as it was built is a part of this object file.
+asm(R"(
+  .pushsection .rodata
+taskbench_allocation_marks:
+  .incbin ")" TASKBENCH_ALLOCATION_MARKS R"("
+taskbench_allocation_marks_end:
+  .popsection
+)");
+
+extern "C" const char taskbench_allocation_marks[];
+extern "C" const char taskbench_allocation_marks_end[];
+
 namespace taskbench::harness {
 namespace {
+
+/// The path of the library of allocation_marks.cpp in `folder`, where it is written unless it is
+/// there.
+fs::path allocation_marks_in(const fs::path& folder) {
+  fs::path file = folder / perf::kAllocationMarks;
+  if (!fs::exists(file)) {
+    const auto size = taskbench_allocation_marks_end - taskbench_allocation_marks;
+    // If it fails, allocations are counted without their bytes.
+    (void)write_atomically(file, {taskbench_allocation_marks, static_cast<std::size_t>(size)});
+  }
+  return file;
+}
 
 /// A minimum time so short that Google Benchmark is content with one iteration.
 constexpr double kNoMinTime_s = 1e-9;

@@ -10,7 +10,7 @@
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
-#include "reports/model/some_of.hpp"
+#include "reports/model/lookup.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -477,8 +477,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
           program(Side::base).commit.empty() && program(Side::head).commit.empty();
       listener_.note(fmt::format(
           "the executables are equal, byte for byte, but {}: both are measured. --outputs names "
-          "the "
-          "files that matter, if only some do{}",
+          "the files that matter, if only some do{}",
           doubt_.empty() || !plan_.outputs.empty() ? identity.doubt : doubt_,
           both_are_commands ? "; --base-root and --head-root name the folders that have all of them"
                             : ""));

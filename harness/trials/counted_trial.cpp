@@ -58,9 +58,7 @@ Strings failing(const model::PairedTrial& trial) {
   std::vector<verdict::BenchmarkVerdict> rows = verdict::judge(trial).benchmarks;
   std::erase_if(rows, [](const verdict::BenchmarkVerdict& row) { return !verdict::fails(row); });
   std::ranges::stable_sort(rows, std::ranges::greater{}, &verdict::BenchmarkVerdict::change);
-  Strings names;
-  for (const auto& row : rows) names.push_back(row.name);
-  return names;
+  return each_of(rows, &verdict::BenchmarkVerdict::name);
 }
 
 /// By how much a benchmark has grown: any kind by more than all instructions.

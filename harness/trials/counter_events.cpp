@@ -11,16 +11,15 @@ namespace {
 
 constexpr std::array kSets{
     CounterSet{"basic", "cycles,instructions,branches,branch-misses,cache-references,cache-misses"},
-    CounterSet{"cache",
-               "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,LLC-loads,"
-               "LLC-load-misses"},
+    CounterSet{
+        "cache",
+        "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,LLC-loads,LLC-load-misses"},
     CounterSet{"tlb", "dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses"},
     CounterSet{"topdown",
                "{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,topdown-be-bound}"},
     CounterSet{"software", "task-clock,context-switches,cpu-migrations,page-faults"},
     CounterSet{"sched",
-               "sched:sched_switch,sched:sched_wakeup,sched:sched_waking,"
-               "sched:sched_migrate_task"},
+               "sched:sched_switch,sched:sched_wakeup,sched:sched_waking,sched:sched_migrate_task"},
 };
 
 constexpr std::size_t kMostSlipsOfExact = 3;
@@ -102,12 +101,8 @@ CounterPlan parse_counters(std::string_view option, const Strings& given) {
   };
   for (const std::string& list : given) {
     for (const std::string& item : items_of(list)) {
-      if (item.empty()) {
-        refuse("{}: '{}' has an empty item", option, list);
-      }
-      if (!words.insert(item).second) {
-        refuse("{}: '{}' is given twice", option, item);
-      }
+      if (item.empty()) refuse("{}: '{}' has an empty item", option, list);
+      if (!words.insert(item).second) refuse("{}: '{}' is given twice", option, item);
       if (item == model::kInstructionsExact) {
         plan.instructions_exact = true;
         continue;

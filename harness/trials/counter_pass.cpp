@@ -139,6 +139,7 @@ class CountingPass {
     fs::remove(file);
     Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
                   "--callgrind-out-file=" + file.string()};
+    words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
     words.insert(words.end(), command.begin(), command.end());
     const ProcessOutcome outcome = run_process({.command = words, .timeout_s = 600}, stop_);
     PerfOutcome result;
@@ -149,14 +150,14 @@ class CountingPass {
     }
     result.stop_trying = outcome.end != ProcessOutcome::End::exited;
     if (!result.failure.empty()) return result;
-    const auto total = perf::callgrind_instructions(read_file(file).bytes);
-    if (!total) {
+    const auto profile = perf::parse_callgrind(read_file(file).bytes);
+    if (!profile || profile->instructions == 0) {
       result.failure = "callgrind wrote no count of it";
       return result;
     }
     perf::PerfCount count;
     count.event = model::kInstructionsExact;
-    count.value = static_cast<double>(*total);
+    count.value = static_cast<double>(profile->instructions);
     result.counts.push_back(std::move(count));
     return result;
   }

@@ -196,9 +196,7 @@ bool is_object(const std::string& word) {
 /// A number drawn for a name: the order of such numbers is the order of the names.
 std::uint64_t draw_for(int seed, std::string_view name) {
   std::uint64_t state = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(seed);
-  for (const char each : name) {
-    state = (state ^ static_cast<unsigned char>(each)) * 0x100000001b3;
-  }
+  for (const char each : name) state = (state ^ static_cast<unsigned char>(each)) * 0x100000001b3;
   // FNV's upper bits hardly depend on the last bytes; the finaliser of splitmix64 mixes them.
   state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
   state = (state ^ (state >> 27)) * 0x94d049bb133111eb;
@@ -229,9 +227,7 @@ Relinks by_objects(const Link& link, int count) {
     places.push_back(i);
     objects.push_back(link.words[i]);
   }
-  if (objects.size() < 4) {
-    return {{}, kTooFewPieces};
-  }
+  if (objects.size() < 4) return {{}, kTooFewPieces};
   Relinks result;
   for (int seed = 1; seed <= count; ++seed) {
     Strings words = link.words;

@@ -29,8 +29,7 @@ std::string take_name(std::string_view& list, const Strings& known) {
   for (std::size_t comma = end; comma != std::string_view::npos && comma > 0;
        comma = list.rfind(',', comma - 1)) {
     const std::string name(list.substr(0, comma));
-    const bool found =
-        std::ranges::any_of(known, [&](const auto& each) { return is_meant(name, each); });
+    const bool found = means_any(name, known);
     if (found || is_closed(name)) end = comma;
     if (found) break;
   }
@@ -59,10 +58,9 @@ double wanted_ns(const model::Case& benchmark) {
 }
 
 double real_ns_of(const Program& program, const MeasuredProcess& process, const std::string& name) {
-  const auto& cases = process.result.cases;
-  const auto found = std::ranges::find(cases, name, &model::Case::name);
+  const auto* const found = model::element_of(process.result.cases, name, &model::Case::name);
   std::vector<double> times;
-  if (found != cases.end()) times = each_of(found->repetitions, &model::Repetition::real_ns);
+  if (found != nullptr) times = each_of(found->repetitions, &model::Repetition::real_ns);
   double time = times.empty() ? 0 : stats::median(times);
   if (time > 0 && !has_part(name, "manual_time") &&
       process.result.queued_s.value_or(0) > kBusy * process.took_s) {
@@ -229,8 +227,7 @@ void refuse_unknown(const Strings& given, const Strings& benchmarks) {
     }
   }
   for (const std::string& name : given) {
-    const auto meant = [&](const std::string& each) { return is_meant(name, each); };
-    if (std::ranges::none_of(benchmarks, meant)) {
+    if (!means_any(name, benchmarks)) {
       const Names known = nearest(name, beginnings) ? Names(beginnings) : Names(benchmarks);
       throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }

@@ -97,6 +97,13 @@ struct MeasuredProcess {
 /// "ping_pong/work_stealing/workers:2", too.
 [[nodiscard]] bool is_meant(const std::string& given, const std::string& benchmark);
 
+/// Whether it means one of the benchmarks, or of what `name_of` makes of them.
+template <class List, class... NameOf>
+[[nodiscard]] bool means_any(const std::string& given, const List& benchmarks, NameOf... name_of) {
+  const auto is_it = [&](const std::string& each) { return is_meant(given, each); };
+  return std::ranges::any_of(benchmarks, is_it, name_of...);
+}
+
 /// Whether one of the names given by --workload means this benchmark. Without names, all are meant.
 [[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);
 

@@ -49,12 +49,14 @@ struct Exploration {
   /// Whether each of `chosen` means a benchmark of either side.
   [[nodiscard]] bool has_all(const Strings& chosen) const {
     return std::ranges::all_of(chosen, [&](const std::string& name) {
-      const auto meant = [&](const std::string& each) { return is_meant(name, each); };
-      return std::ranges::any_of(base.cases, meant, &model::Case::name) ||
-             std::ranges::any_of(head.cases, meant, &model::Case::name) ||
-             std::ranges::any_of(failing, meant) ||
-             std::ranges::any_of(left_out, meant, &model::LeftOut::name);
+      return has_result(name) || means_any(name, failing) ||
+             means_any(name, left_out, &model::LeftOut::name);
     });
+  }
+
+  [[nodiscard]] bool has_result(const std::string& name) const {
+    return means_any(name, base.cases, &model::Case::name) ||
+           means_any(name, head.cases, &model::Case::name);
   }
 };
 
@@ -65,12 +67,7 @@ void note_missing(const TrialPrograms& programs, const Strings& chosen, Explorat
     for (const std::string& name : of(programs, side).listed()) {
       // A program with its own main() may print more than names.
       const bool is_prose = name.find(' ') != std::string::npos && !name.ends_with('>');
-      if (is_prose || !is_chosen(chosen, name)) continue;
-      const auto is_of_it = [&](const std::string& each) { return is_meant(name, each); };
-      if (std::ranges::any_of(both.base.cases, is_of_it, &model::Case::name) ||
-          std::ranges::any_of(both.head.cases, is_of_it, &model::Case::name)) {
-        continue;
-      }
+      if (is_prose || !is_chosen(chosen, name) || both.has_result(name)) continue;
       both.leave_out(name, "it is listed, but no result of it was written");
     }
   }
@@ -278,9 +275,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     if (cpu_time && cpu_time == programs.head.kind().cpu_time_of(name)) {
       setup.cpu_time_of[name] = *cpu_time;
     }
-    if (shares_iterations) {
-      setup.iterations[name] = benchmark.repetitions.front().iterations;
-    }
+    if (shares_iterations) setup.iterations[name] = benchmark.repetitions.front().iterations;
   }
   for (const auto& benchmark : found->head.cases) {
     if (!has_case(found->base, benchmark.name)) setup.only_head.push_back(benchmark.name);
@@ -301,10 +296,9 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
   // are.
   Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
-    const auto meant = [&](const std::string& each) { return is_meant(name, each); };
-    return std::ranges::none_of(setup.benchmarks, meant) &&
-           (std::ranges::any_of(setup.left_out, meant, &model::LeftOut::name) ||
-            std::ranges::any_of(setup.failing_in_base, meant));
+    return !means_any(name, setup.benchmarks) &&
+           (means_any(name, setup.left_out, &model::LeftOut::name) ||
+            means_any(name, setup.failing_in_base));
   });
   if (judged.empty() && !chosen.empty()) {
     throw ProgramError("nothing that --workload names can be compared: all of it is left out");

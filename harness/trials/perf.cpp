@@ -40,18 +40,12 @@ ProcessOutcome run_perf(Strings words, double timeout_s, const std::stop_token& 
   words.insert(words.begin(), "perf");
   // In other locales perf writes numbers in another way, and gives reasons in the user's language.
   Strings environment{"LC_ALL=C"};
-  if (!pipes.empty()) {
-    environment.push_back(fmt::format("{}={}", kPerfControlVariable, pipes));
-  }
+  if (!pipes.empty()) environment.push_back(fmt::format("{}={}", kPerfControlVariable, pipes));
   return run_process({.command = std::move(words),
                       .environment = std::move(environment),
                       .timeout_s = timeout_s,
                       .waiting = waiting},
                      stop);
-}
-
-bool is_missing(const ProcessOutcome& outcome) {
-  return outcome.end == End::not_started && outcome.code == ENOENT;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -125,7 +119,7 @@ std::string last_error(std::string_view errors) {
 }
 
 std::string why(const char* tool, const ProcessOutcome& outcome) {
-  if (is_missing(outcome)) return kPerfMissing;
+  if (outcome.is_missing()) return kPerfMissing;
   const std::string reason = perf::perf_reason(outcome.errors);
   const bool told = outcome.end == End::exited && !reason.empty();
   return fmt::format(
@@ -165,7 +159,7 @@ std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
 }  // namespace
 
 std::string why_no_perf(const std::stop_token& stop) {
-  return is_missing(run_perf({"--version"}, kProbeTimeout_s, stop)) ? kPerfMissing : "";
+  return run_perf({"--version"}, kProbeTimeout_s, stop).is_missing() ? kPerfMissing : "";
 }
 
 Perf::Perf(const std::vector<CounterRequest>& requests, fs::path scratch,
@@ -214,7 +208,7 @@ PerfOutcome Perf::ask(const Strings& options, const Strings& command, double tim
 void Perf::find_form() {
   const ProcessOutcome version = run_perf({"--version"}, kProbeTimeout_s, stop_);
   if (!version.ok()) {
-    unavailable_ = is_missing(version)
+    unavailable_ = version.is_missing()
                        ? kPerfMissing
                        : fmt::format("perf does not work here: it {}", version.text());
     return;

@@ -5,8 +5,8 @@
 #include "harness/os/file_content.hpp"
 #include "harness/trials/line_file.hpp"
 #include "reports/json/baseline.hpp"
-#include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
+#include "reports/json/reader.hpp"
 #include "reports/tools/recorded.hpp"
 #include "reports/tools/result.hpp"
 

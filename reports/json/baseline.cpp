@@ -86,8 +86,7 @@ void describe(Io& io, Setup& setup) {
 }
 
 template <>
-inline constexpr std::array<std::string_view, 2> kWords<verdict::BaselineFailure::Stage>{"machine",
-                                                                                         "measure"};
+inline constexpr auto kWords<verdict::BaselineFailure::Stage> = words("machine", "measure");
 
 void describe(Writer& io, const verdict::StoredComparison& comparison) {
   io("verdict", comparison.verdict);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -16,8 +17,7 @@
 namespace taskbench::reports::json {
 
 template <>
-inline constexpr std::array<std::string_view, 4> kWords<model::TracePollEnd>{"finished", "idle",
-                                                                             "yielded", "woken"};
+inline constexpr auto kWords<model::TracePollEnd> = words("finished", "idle", "yielded", "woken");
 
 /// What is the same for the whole trace.
 void describe(Writer& io, const model::Trace& trace) {
@@ -44,7 +44,6 @@ void describe(Writer& io, const model::Trace& trace) {
 namespace {
 
 using model::TraceInstant;
-using model::TraceInstantKind;
 
 constexpr int kProcess = 1;
 // Perfetto would take thread 0 for the idle thread of a CPU.
@@ -97,26 +96,20 @@ std::vector<Point> points_of_tasks(const model::Trace& trace) {
 /// A time in the format's unit, to the ns.
 std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
+/// How an instant of each kind is written, in their order: its name, category and arguments, a
+/// format of its task, worker and count.
+constexpr std::array<std::array<const char*, 3>, 6> kInstants{
+    {{"spawn", "task", R"("task":{0})"},
+     {"wake", "task", R"("task":{0})"},
+     {"steal", "queue", R"("from_worker":{1},"tasks":{2})"},
+     {"overflow", "queue", R"("tasks":{2})"},
+     {"take from injector", "queue", R"("tasks":{2})"},
+     {"unpark", "worker", R"("worker":{1})"}}};
+
 std::string instant_text(const TraceInstant& each) {
-  constexpr std::string_view kForm = R"("name":"{}","cat":"{}","s":"t","args":{{{}}})";
-  const auto task = fmt::format(R"("task":{})", each.task);
-  const auto count = fmt::format(R"("tasks":{})", each.count);
-  switch (each.kind) {
-    case TraceInstantKind::spawn:
-      return fmt::format(kForm, "spawn", "task", task);
-    case TraceInstantKind::wake:
-      return fmt::format(kForm, "wake", "task", task);
-    case TraceInstantKind::steal:
-      return fmt::format(kForm, "steal", "queue",
-                         fmt::format(R"("from_worker":{},{})", each.worker, count));
-    case TraceInstantKind::overflow:
-      return fmt::format(kForm, "overflow", "queue", count);
-    case TraceInstantKind::injector_take:
-      return fmt::format(kForm, "take from injector", "queue", count);
-    case TraceInstantKind::notify:
-      return fmt::format(kForm, "unpark", "worker", fmt::format(R"("worker":{})", each.worker));
-  }
-  return {};
+  const auto& [name, category, arguments] = kInstants[static_cast<std::size_t>(each.kind)];
+  return fmt::format(R"("name":"{}","cat":"{}","s":"t","args":{{{}}})", name, category,
+                     fmt::format(fmt::runtime(arguments), each.task, each.worker, each.count));
 }
 
 std::string slice_text(std::string_view name, std::string_view category,

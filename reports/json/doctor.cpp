@@ -5,8 +5,8 @@
 namespace taskbench::reports::json {
 
 template <>
-inline constexpr std::array<std::string_view, 5> kWords<model::Severity>{"serious", "moderate",
-                                                                         "minor", "unknown", "ok"};
+inline constexpr auto kWords<model::Severity> = words("serious", "moderate", "minor", "unknown",
+                                                      "ok");
 
 void describe(Writer& io, const model::Finding& finding) {
   const bool known = finding.severity != model::Severity::unknown;

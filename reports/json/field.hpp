@@ -50,6 +50,10 @@ concept Like = std::same_as<std::remove_const_t<T>, Struct>;
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
 
+[[nodiscard]] constexpr auto words(auto... each) {
+  return std::to_array<std::string_view>({each...});
+}
+
 template <class Enum>
 [[nodiscard]] std::string_view word_of(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)];
@@ -131,9 +135,7 @@ class Field {
   template <class T>
   void get_to(std::set<T>& value) const {
     value.clear();
-    for (const Field& element : elements()) {
-      tries([&] { value.insert(element.template get<T>()); });
-    }
+    for (const Field& element : elements()) tries([&] { value.insert(element.template get<T>()); });
   }
 
   /// null stands for an empty optional.

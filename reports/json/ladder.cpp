@@ -1,8 +1,8 @@
-#include "reports/json/ladder.hpp"
-
 #include <algorithm>
 
 #include "reports/json/field.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
 #include "reports/verdict/ladder.hpp"
 
 namespace taskbench::reports::json {

@@ -1,6 +1,6 @@
-#include "reports/json/noise.hpp"
-
 #include "reports/json/field.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
 
 namespace taskbench::reports::json {
 

@@ -18,20 +18,17 @@ using Outcome = verdict::PairedFile::Outcome;
 using Stage = model::PairedFailure::Stage;
 
 template <>
-inline constexpr std::array<std::string_view, 4> kWords<Outcome>{"judged", "identical", "failed",
-                                                                 "no_base"};
+inline constexpr auto kWords<Outcome> = words("judged", "identical", "failed", "no_base");
 template <>
-inline constexpr std::array<std::string_view, 4> kWords<Stage>{"build", "start", "measure",
-                                                               "compare"};
+inline constexpr auto kWords<Stage> = words("build", "start", "measure", "compare");
 template <>
-inline constexpr std::array<std::string_view, 2> kWords<model::Side>{"base", "head"};
+inline constexpr auto kWords<model::Side> = words("base", "head");
 template <>
-inline constexpr std::array<std::string_view, 2> kWords<model::CpuTimeOf>{"process", "main_thread"};
+inline constexpr auto kWords<model::CpuTimeOf> = words("process", "main_thread");
 template <>
-inline constexpr std::array<std::string_view, 2> kWords<model::Unit>{"block", "machine"};
+inline constexpr auto kWords<model::Unit> = words("block", "machine");
 template <>
-inline constexpr std::array<std::string_view, 3> kWords<model::TrialEnd>{"decided", "budget",
-                                                                         "blocks"};
+inline constexpr auto kWords<model::TrialEnd> = words("decided", "budget", "blocks");
 
 template <class Io, Like<model::CpuUse> Use>
 void describe(Io& io, Use& use) {
@@ -316,19 +313,22 @@ void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   }
 }
 
-/// A report: the members that each begins with, whatever its outcome, and those that `add` adds.
-template <class Add>
-std::string report_text(Outcome outcome, std::optional<verdict::Verdict> verdict,
-                        const PairedSetup& setup, const Add& add) {
-  Writer io;
-  io.version(kMark, kPairedVersion, kPairedVersion);
-  io("outcome", outcome);
-  io("verdict", verdict);
-  io("base", setup.base);
-  io("head", setup.head);
-  io("reproduce", setup.reproduce);
-  add(io);
-  return file_text(io.object);
+void describe_judged(Writer& io, const PairedTrial& trial, const verdict::PairedReport& report) {
+  io("blocks", report.blocks);
+  io("complete", trial.end.has_value());
+  io("could_fail", report.could_fail);
+  io("blind", report.blind);
+  io("resting", report.resting);
+  io("unreached", report.unreached);
+  io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
+  io("machine", report.machine);
+  if (!report.machines.empty()) io("machines", report.machines);
+  io("benchmarks", report.benchmarks);
+  io("setup", setup_line(trial.setup));
+  io("instructions", trial.instructions);
+  if (!trial.uncounted.reason.empty()) io("not_counted", trial.uncounted);
+  io("samples", trial.samples);
+  io("explanations", trial.explanations);
 }
 
 /// Reads the journal's lines, which a report contains unchanged, as a journal is read and checked.
@@ -429,39 +429,22 @@ PairedTrial parse_journal(const std::filesystem::path& path, std::string_view co
   return trial;
 }
 
-std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
-  return report_text(Outcome::judged, report.overall, trial.setup, [&](Writer& io) {
-    io("blocks", report.blocks);
-    io("complete", trial.end.has_value());
-    io("could_fail", report.could_fail);
-    io("blind", report.blind);
-    io("resting", report.resting);
-    io("unreached", report.unreached);
-    io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
-    io("machine", report.machine);
-    if (!report.machines.empty()) io("machines", report.machines);
-    io("benchmarks", report.benchmarks);
-    io("setup", setup_line(trial.setup));
-    io("instructions", trial.instructions);
-    if (!trial.uncounted.reason.empty()) io("not_counted", trial.uncounted);
-    io("samples", trial.samples);
-    io("explanations", trial.explanations);
-  });
-}
-
-std::string identical_to_json(const PairedSetup& setup, const std::string& why) {
-  return report_text(Outcome::identical, verdict::Verdict::pass, setup,
-                     [&](Writer& io) { io("why", why); });
-}
-
-std::string no_base_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
-  return report_text(Outcome::no_base, verdict::Verdict::inconclusive, setup,
-                     [&](Writer& io) { io("failure", failure); });
-}
-
-std::string failure_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
-  return report_text(Outcome::failed, std::nullopt, setup,
-                     [&](Writer& io) { io("failure", failure); });
+std::string to_json(const verdict::PairedFile& file) {
+  Writer io;
+  io.version(kMark, kPairedVersion, kPairedVersion);
+  io("outcome", file.outcome);
+  io("verdict", file.verdict());
+  io("base", file.trial.setup.base);
+  io("head", file.trial.setup.head);
+  io("reproduce", file.trial.setup.reproduce);
+  if (file.outcome == Outcome::judged) {
+    describe_judged(io, file.trial, file.report);
+  } else if (file.outcome == Outcome::identical) {
+    io("why", file.why);
+  } else {
+    io("failure", file.failure);
+  }
+  return file_text(io.object);
 }
 
 std::string to_json(const model::BuiltPrograms& programs) { return file_text(programs); }

@@ -36,22 +36,9 @@ namespace taskbench::reports::json {
 [[nodiscard]] model::PairedTrial parse_journal(const std::filesystem::path& path,
                                                std::string_view content);
 
-/// The setup, the verdicts, and each process's time per benchmark: enough to judge again. Equal
-/// trials give equal bytes.
-[[nodiscard]] std::string to_json(const model::PairedTrial& trial,
-                                  const verdict::PairedReport& report);
-
-/// The report if both programs are the same, so that nothing was run. `why` is a clause.
-[[nodiscard]] std::string identical_to_json(const model::PairedSetup& setup,
-                                            const std::string& why);
-
-/// The report if base has failed and head is sound, so that there is nothing to compare with.
-[[nodiscard]] std::string no_base_to_json(const model::PairedSetup& setup,
-                                          const model::PairedFailure& failure);
-
-/// The report if there is nothing to judge.
-[[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,
-                                          const model::PairedFailure& failure);
+/// The report. Of what was judged: the setup, the verdicts, and each process's time per benchmark,
+/// which is enough to judge again. Equal trials give equal bytes.
+[[nodiscard]] std::string to_json(const verdict::PairedFile& file);
 
 /// The list of a folder of programs (harness/trials/program_folder.hpp). parse_programs() throws
 /// ReadError.

@@ -155,10 +155,9 @@ class Parser {
   static void refuse_later_version(const Json& context) {
     const auto version = context.find("json_schema_version");
     if (version == context.end() || *version == 1) return;
-    fail(
-        fmt::format("has json_schema_version {}, and this taskbench reads version 1: use a later "
-                    "taskbench",
-                    version->dump()));
+    fail(fmt::format(
+        "has json_schema_version {}, and this taskbench reads version 1: use a later taskbench",
+        version->dump()));
   }
 
   static std::string what_it_is(const Json& document) {
@@ -233,10 +232,9 @@ class Parser {
   }
 
   [[noreturn]] void fail_twice(std::size_t place) const {
-    fail(
-        fmt::format("has two benchmarks named '{}', which cannot be told apart: give them "
-                    "different names",
-                    file_.cases[place].name));
+    fail(fmt::format(
+        "has two benchmarks named '{}', which cannot be told apart: give them different names",
+        file_.cases[place].name));
   }
 
   void read_own(const Json& own) {

@@ -1,10 +1,13 @@
-// Reads result files of Google Benchmark, of every version that writes JSON, and our own.
+// Reads result files of Google Benchmark, of every version that writes JSON, and our own; ladders,
+// and the noise of machines.
 #pragma once
 
 #include <filesystem>
 #include <string_view>
 
 #include "reports/json/parse.hpp"
+#include "reports/model/ladder.hpp"
+#include "reports/model/noise.hpp"
 #include "reports/model/run.hpp"
 
 namespace taskbench::reports::json {
@@ -27,5 +30,22 @@ enum class UnusableRows {
 /// benchmarks of one name. `path` is for the messages.
 [[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                                            UnusableRows unusable = UnusableRows::refused);
+
+/// Whether a text is an answer of `taskbench ladder`, complete or damaged.
+[[nodiscard]] bool is_ladder(std::string_view text);
+
+/// Reads what was measured; what follows from it is computed again. Throws ReadError (parse.hpp)
+/// for what is no such answer, or one of another version; it names `path`.
+[[nodiscard]] model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text);
+
+/// `now`, completed by the benchmarks that only `before` has. Benchmarks of another machine are
+/// dropped.
+[[nodiscard]] model::NoiseCalibration merged(model::NoiseCalibration now,
+                                             const model::NoiseCalibration& before);
+
+/// Reads the file of a machine's noise. Throws ReadError (parse.hpp) if it is of another kind;
+/// what() names the file, `path`, and says what to do.
+[[nodiscard]] model::NoiseCalibration parse_noise(const std::filesystem::path& path,
+                                                  std::string_view text);
 
 }  // namespace taskbench::reports::json

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reports/json/field.hpp"
+#include "reports/model/lookup.hpp"
 #include "reports/model/run.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/drift.hpp"
@@ -51,18 +52,9 @@ void describe_context(Io& io, Environment& from) {
 /// Facts that Google Benchmark's context has no place for.
 template <class Io, Like<model::Environment> Environment>
 void describe(Io& io, Environment& from) {
-  io.or_null("cpu_model", from.cpu_model);
-  io.or_null("cpu_microcode", from.cpu_microcode);
-  io.or_null("cpu_governor", from.cpu_governor);
+  for (const auto& [key, title, text] : model::kEnvironmentTexts) io.or_null(key, from.*text);
   io("smt_active", from.smt_active);
   io.or_null("memory_bytes", from.memory_bytes);
-  io.or_null("kernel", from.kernel);
-  io.or_null("hypervisor", from.hypervisor);
-  io.or_null("compiler", from.compiler);
-  io.or_null("compiler_flags", from.compiler_flags);
-  io.or_null("build_type", from.build_type);
-  io.or_null("workloads_version", from.workloads_version);
-  io.or_null("git_commit", from.git_commit);
 }
 
 template <class Io, Like<model::Settings> Settings>
@@ -98,9 +90,7 @@ void describe(Io& io, Drift& drift) {
   fact("swapped_pages", drift.swapped_pages);
   io.derived("reasons", [&] { return reasons; });
   io.derived("moved", [&] {
-    std::vector<std::string> moved;
-    for (const auto& each : verdict::movements(drift)) moved.push_back(each.quantity);
-    return moved;
+    return model::each_of(verdict::movements(drift), &verdict::Movement::quantity);
   });
 }
 
@@ -206,25 +196,11 @@ void describe(Io& io, Run& run) {
 }
 
 /// Keys that Google Benchmark writes into a row itself; every other number is a counter.
-inline constexpr std::array<std::string_view, 19> kKeysOfRows{"name",
-                                                              "family_index",
-                                                              "per_family_instance_index",
-                                                              "run_name",
-                                                              "run_type",
-                                                              "repetitions",
-                                                              "repetition_index",
-                                                              "threads",
-                                                              "aggregate_name",
-                                                              "aggregate_unit",
-                                                              "iterations",
-                                                              "real_time",
-                                                              "cpu_time",
-                                                              "time_unit",
-                                                              "label",
-                                                              "error_occurred",
-                                                              "error_message",
-                                                              "skipped",
-                                                              "skip_message"};
+inline constexpr auto kKeysOfRows = std::to_array<std::string_view>(
+    {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions",
+     "repetition_index", "threads", "aggregate_name", "aggregate_unit", "iterations", "real_time",
+     "cpu_time", "time_unit", "label", "error_occurred", "error_message", "skipped",
+     "skip_message"});
 
 /// Prefix of a counter's name that would otherwise be a key that is taken.
 inline constexpr std::string_view kOfCounter = "counter_";

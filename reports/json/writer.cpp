@@ -19,16 +19,9 @@ namespace {
 // Further keys that Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to
 // 1.9), and the counters of its State::SetBytesProcessed and SetItemsProcessed. A counter of ours
 // must not be taken for one of them.
-constexpr std::array<std::string_view, 10> kOtherKeys{"big_o",
-                                                      "rms",
-                                                      "cpu_coefficient",
-                                                      "real_coefficient",
-                                                      "allocs_per_iter",
-                                                      "max_bytes_used",
-                                                      "total_allocated_bytes",
-                                                      "net_heap_growth",
-                                                      "bytes_per_second",
-                                                      "items_per_second"};
+constexpr auto kOtherKeys = std::to_array<std::string_view>(
+    {"big_o", "rms", "cpu_coefficient", "real_coefficient", "allocs_per_iter", "max_bytes_used",
+     "total_allocated_bytes", "net_heap_growth", "bytes_per_second", "items_per_second"});
 
 /// What the rows of one case share.
 struct Family {
@@ -55,9 +48,7 @@ void add_counters(Json& row, const std::map<std::string, double>& counters) {
   for (const auto& [name, value] : counters) {
     if (!std::isfinite(value)) continue;
     std::string key = name;
-    while (key.empty() || is_taken(row, key)) {
-      key.insert(0, kOfCounter);
-    }
+    while (key.empty() || is_taken(row, key)) key.insert(0, kOfCounter);
     row[key] = value;
   }
 }

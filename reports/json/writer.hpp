@@ -10,6 +10,8 @@
 #include <string>
 
 #include "reports/model/doctor.hpp"
+#include "reports/model/ladder.hpp"
+#include "reports/model/noise.hpp"
 #include "reports/model/run.hpp"
 #include "reports/verdict/file_columns.hpp"
 #include "reports/verdict/files.hpp"
@@ -29,5 +31,12 @@ namespace taskbench::reports::json {
 /// The answers of `taskbench compare`.
 [[nodiscard]] std::string to_json(const verdict::FilesReport& report);
 [[nodiscard]] std::string to_json(const verdict::ColumnsReport& report);
+
+/// The answer of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
+[[nodiscard]] std::string to_json(model::Ladder ladder);
+
+/// That of `taskbench calibrate`, a machine's noise, and its file:
+/// docs/schema/noise-v1.schema.json.
+[[nodiscard]] std::string to_json(const model::NoiseCalibration& noise);
 
 }  // namespace taskbench::reports::json

@@ -118,11 +118,11 @@ enum class Severity {
 };
 
 struct Finding {
-  std::string check;  ///< "governor", "steal", …
   Severity severity = Severity::unknown;
-  std::string found;    ///< the fact; for an unknown one, why it is not known
-  std::string matters;  ///< why it matters, and how much it typically moves a result
-  std::string mend;     ///< a command; empty when there is nothing to mend, or no command does
+  std::string found{};    ///< the fact; for an unknown one, why it is not known
+  std::string mend{};     ///< a command; empty when there is nothing to mend, or no command does
+  std::string check{};    ///< "governor", "steal", …
+  std::string matters{};  ///< why it matters, and how much it typically moves a result
 };
 
 /// A quantity below which nothing on this machine can be timed or done.

@@ -1,15 +1,21 @@
-// Finding things by value or by name.
+// Finding things by value or by name, and lists of what they have.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace taskbench::reports::model {
 
@@ -17,6 +23,36 @@ namespace taskbench::reports::model {
 template <class List, class Value, class Part = std::identity>
 [[nodiscard]] constexpr bool contains(const List& list, const Value& value, Part part = {}) {
   return std::ranges::find(list, value, part) != std::ranges::end(list);
+}
+
+/// The first whose part is equal to the value; null if there is none.
+template <class List, class Value, class Part>
+[[nodiscard]] constexpr auto* element_of(const List& list, const Value& value, Part part) {
+  const auto found = std::ranges::find(list, value, part);
+  return found == std::ranges::end(list) ? nullptr : &*found;
+}
+
+/// What `part`, a function or a member, makes of each.
+template <class List, class Part>
+[[nodiscard]] auto each_of(const List& list, const Part& part) {
+  std::vector<std::decay_t<std::invoke_result_t<Part, decltype(*std::begin(list))>>> parts;
+  for (const auto& each : list) parts.push_back(std::invoke(part, each));
+  return parts;
+}
+
+template <class Element>
+[[nodiscard]] std::vector<const Element*> pointers_to(const std::vector<Element>& list) {
+  return each_of(list, [](const Element& each) { return &each; });
+}
+
+/// Pointers to those that `is_meant`, a function or a member, holds of.
+template <class List, class IsMeant>
+[[nodiscard]] auto those_of(const List& list, const IsMeant& is_meant) {
+  std::vector<decltype(&*std::begin(list))> those;
+  for (const auto& each : list) {
+    if (std::invoke(is_meant, each)) those.push_back(&each);
+  }
+  return those;
 }
 
 /// The value of a map at the key; null if there is none.
@@ -51,9 +87,7 @@ class InOrder {
     return place == nullptr ? nullptr : &entries_[*place].second;
   }
   [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> result;
-    for (const auto& entry : entries_) result.push_back(entry.first);
-    return result;
+    return each_of(entries_, &std::pair<std::string, Value>::first);
   }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] auto begin() const { return entries_.begin(); }
@@ -63,5 +97,14 @@ class InOrder {
   std::vector<std::pair<std::string, Value>> entries_;
   std::unordered_map<std::string, std::size_t> places_;
 };
+
+/// "a.json, b.json and 98 more"
+[[nodiscard]] inline std::string some_of(const std::vector<std::string>& texts,
+                                         std::string_view between = ", ", std::size_t most = 5) {
+  const std::span shown = std::span(texts).first(std::min(texts.size(), most));
+  std::string text = fmt::format("{}", fmt::join(shown, between));
+  if (shown.size() < texts.size()) text += fmt::format(" and {} more", texts.size() - shown.size());
+  return text;
+}
 
 }  // namespace taskbench::reports::model

@@ -75,8 +75,8 @@ std::string readable(const MachineKey& key) {
 }  // namespace
 
 std::string_view value_of(const std::vector<KeyField>& fields, std::string_view name) {
-  const auto found = std::ranges::find(fields, name, &KeyField::name);
-  return found == fields.end() ? std::string_view{} : std::string_view(found->value);
+  const auto* const found = element_of(fields, name, &KeyField::name);
+  return found == nullptr ? std::string_view{} : std::string_view(found->value);
 }
 
 std::string machine_key(const MachineKey& key) {

@@ -53,9 +53,7 @@ class Parser {
  private:
   bool take_header(std::string_view key, std::string_view value) {
     if (key == "events") return has_events_ = next_word(value) == "Ir";
-    if (key == "totals") {
-      return has_total_ = read_number(next_word(value), profile_.instructions);
-    }
+    if (key == "totals") return has_total_ = read_number(next_word(value), profile_.instructions);
     constexpr std::string_view kTrigger = " Trigger: ";
     if (key == "desc" && value.starts_with(kTrigger)) {
       profile_.trigger = value.substr(kTrigger.size());
@@ -124,19 +122,6 @@ std::optional<CallgrindProfile> parse_callgrind(std::string_view content) {
     if (!parser.take(next_line(content))) return std::nullopt;
   }
   return std::move(parser).result();
-}
-
-std::optional<std::uint64_t> callgrind_instructions(std::string_view content) {
-  // The first event is Ir, whatever else is counted; "totals:" is the last line of the file.
-  bool is_of_instructions = false;
-  std::uint64_t total = 0;
-  while (content.find('\n') != std::string_view::npos) {  // a line without an end was cut off
-    std::string_view line = next_line(content);
-    const std::string_view key = next_word(line);
-    if (key == "events:") is_of_instructions = next_word(line) == "Ir";
-    if (key == "totals:" && !read_number(next_word(line), total)) total = 0;
-  }
-  return is_of_instructions && total > 0 ? std::optional(total) : std::nullopt;
 }
 
 }  // namespace taskbench::reports::perf

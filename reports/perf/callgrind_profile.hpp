@@ -1,4 +1,4 @@
-// Reads what callgrind writes: of each instruction and call, with the options kCallgrindFormat, and
+// Reads what callgrind writes with the options kCallgrindFormat: of each instruction and call, and
 // their sum.
 #pragma once
 
@@ -47,9 +47,5 @@ struct CallgrindProfile {
 /// Empty for a file that is none of callgrind's, or was cut off. Names of functions are without
 /// what callgrind adds: the depth of a recursion, the version of a symbol.
 [[nodiscard]] std::optional<CallgrindProfile> parse_callgrind(std::string_view content);
-
-/// The instructions (event Ir) of a callgrind.out file of any format, over all threads. Empty if it
-/// is no such file, was cut off before its last line, or counted no instructions.
-[[nodiscard]] std::optional<std::uint64_t> callgrind_instructions(std::string_view content);
 
 }  // namespace taskbench::reports::perf

@@ -40,55 +40,33 @@ std::string symbol(std::string_view line) {
   return is_kernel ? name + "_[k]" : name;
 }
 
-class Stacks {
- public:
-  void begin(std::string_view line) {
-    finish();
-    thread_ = thread_name(line);
-  }
-
-  void add(std::string_view line) {
-    std::string name = symbol(line);
-    if (name == kUnknown && !frames_.empty() && frames_.back() == kUnknown) return;
-    frames_.push_back(std::move(name));
-  }
-
-  void finish() {
-    if (!thread_.empty() && !frames_.empty()) {
-      std::vector<std::string> stack{std::move(thread_)};
-      stack.insert(stack.end(), frames_.rbegin(), frames_.rend());
-      ++profile_.stacks[std::move(stack)];
-    }
-    thread_.clear();
-    frames_.clear();
-  }
-
-  [[nodiscard]] model::Profile take() && {
-    finish();
-    return std::move(profile_);
-  }
-
- private:
-  model::Profile profile_;
-  std::string thread_;
-  std::vector<std::string> frames_;  // innermost first, as perf prints them
-};
-
 }  // namespace
 
 model::Profile parse_perf_script(std::string_view text) {
-  Stacks stacks;
+  model::Profile profile;
+  std::vector<std::string> stack;  // the thread; then, innermost first, as perf prints them, frames
+  const auto finish = [&] {
+    if (stack.size() > 1 && !stack.front().empty()) {
+      std::reverse(stack.begin() + 1, stack.end());
+      ++profile.stacks[std::move(stack)];
+    }
+    stack.clear();
+  };
   while (!text.empty()) {
     const std::string_view line = next_line(text);
     if (trimmed(line).empty()) {
-      stacks.finish();
+      finish();
     } else if (line.front() == '\t' || line.starts_with("    ")) {
-      stacks.add(line);
+      std::string name = symbol(line);
+      const bool is_repeated = stack.size() > 1 && name == kUnknown && stack.back() == kUnknown;
+      if (!stack.empty() && !is_repeated) stack.push_back(std::move(name));
     } else if (line.front() != '#') {
-      stacks.begin(line);
+      finish();
+      stack.push_back(thread_name(line));
     }
   }
-  return std::move(stacks).take();
+  finish();
+  return profile;
 }
 
 }  // namespace taskbench::reports::perf

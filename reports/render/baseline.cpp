@@ -157,10 +157,9 @@ std::string basis(const BaselineComparison& comparison) {
       "Against '{}' of {}, {} processes; now {}. The canary, which is the same work each time, "
       "shows how fast the machine was: the changes, and the times below 'now', are as on a machine "
       "whose cpu part of the canary takes what it took then. Its parts changed by: {}.{} FAIL: "
-      "slower by "
-      "{} or more, and by more than such a baseline scatters, {}, with a chance of at most {} that "
-      "any benchmark is a false alarm (Bonferroni), provided that nothing but what the canary and "
-      "the CPU times show changed on the machine.",
+      "slower by {} or more, and by more than such a baseline scatters, {}, with a chance of at "
+      "most {} that any benchmark is a false alarm (Bonferroni), provided that nothing but what "
+      "the canary and the CPU times show changed on the machine.",
       stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.rounds > 1 ? fmt::format("in two of the {} times that it was measured", report.rounds)
@@ -176,10 +175,9 @@ std::string basis(const BaselineComparison& comparison) {
 std::string headline(const BaselineComparison& comparison, const VerdictText& text) {
   const BaselineReport& report = comparison.report;
   if (report.environment_moved && report.others_moved) {
-    return is_busier(report)
-               ? "ENVIRONMENT: other processes use the CPUs; no verdict"
-               : "ENVIRONMENT: other processes used the CPUs when the baseline was saved; no "
-                 "verdict";
+    return is_busier(report) ? "ENVIRONMENT: other processes use the CPUs; no verdict"
+                             : "ENVIRONMENT: other processes used the CPUs when the baseline was "
+                               "saved; no verdict";
   }
   if (report.environment_moved) return "ENVIRONMENT: the machine is not as it was; no verdict";
   const verdict::BaselinePolicy& policy = comparison.policy;

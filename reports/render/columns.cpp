@@ -3,46 +3,30 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace taskbench::reports::render {
 namespace {
 
-struct Range {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-
 // A coarse extract of Unicode 15's EastAsianWidth.txt and of the general category Mn: scripts and
 // symbols that occur in host names, paths and messages. wcwidth() would depend on the locale of the
 // process.
-constexpr std::array<Range, 7> kZeroWidth = {{{0x0300, 0x036F},
-                                              {0x0483, 0x0489},
-                                              {0x1AB0, 0x1AFF},
-                                              {0x1DC0, 0x1DFF},
-                                              {0x200B, 0x200F},
-                                              {0x20D0, 0x20FF},
-                                              {0xFE00, 0xFE0F}}};
-constexpr std::array<Range, 9> kDoubleWidth = {{{0x1100, 0x115F},
-                                                {0x2E80, 0x303E},
-                                                {0x3041, 0xA4CF},
-                                                {0xAC00, 0xD7A3},
-                                                {0xF900, 0xFAFF},
-                                                {0xFE30, 0xFE6F},
-                                                {0xFF00, 0xFF60},
-                                                {0x1F300, 0x1FAFF},
-                                                {0x20000, 0x3FFFD}}};
-
-template <std::size_t n>
-bool contains(const std::array<Range, n>& ranges, std::uint32_t code_point) {
-  return std::any_of(ranges.begin(), ranges.end(), [code_point](const Range& range) {
-    return range.first <= code_point && code_point <= range.last;
-  });
-}
+// Each list: the first of a range, and the first behind it, in turn.
+constexpr auto kZeroWidth =
+    std::to_array<std::uint32_t>({0x0300, 0x0370, 0x0483, 0x048A, 0x1AB0, 0x1B00, 0x1DC0, 0x1E00,
+                                  0x200B, 0x2010, 0x20D0, 0x2100, 0xFE00, 0xFE10});
+constexpr auto kDoubleWidth = std::to_array<std::uint32_t>(
+    {0x1100, 0x1160, 0x2E80, 0x303F, 0x3041, 0xA4D0, 0xAC00, 0xD7A4, 0xF900, 0xFB00, 0xFE30, 0xFE70,
+     0xFF00, 0xFF61, 0x1F300, 0x1FB00, 0x20000, 0x3FFFE});
 
 // Embeddings, overrides and isolates of the bidirectional algorithm; noncharacters of XML.
-constexpr std::array<Range, 3> kDisordering = {
-    {{0x202A, 0x202E}, {0x2066, 0x2069}, {0xFFFE, 0xFFFF}}};
+constexpr auto kDisordering =
+    std::to_array<std::uint32_t>({0x202A, 0x202F, 0x2066, 0x206A, 0xFFFE, 0x10000});
+
+bool contains(std::span<const std::uint32_t> bounds, std::uint32_t code_point) {
+  return (std::ranges::upper_bound(bounds, code_point) - bounds.begin()) % 2 == 1;
+}
 
 constexpr std::uint32_t kReplacement = 0xFFFD;
 

@@ -159,9 +159,8 @@ std::string counts_basis(const model::PairedSetup& setup) {
         kKinds);
   }
   if (setup.acknowledged.empty()) return text;
-  std::vector<std::string> names;
-  for (const std::string& kind : setup.acknowledged) names.push_back(words_of_kind(kind));
-  return text + fmt::format(" Acknowledged, so that more may be: {}.", fmt::join(names, ", "));
+  return text + fmt::format(" Acknowledged, so that more may be: {}.",
+                            fmt::join(each_of(setup.acknowledged, words_of_kind), ", "));
 }
 
 Sentences uncounted_remarks(const model::PairedTrial& trial, const verdict::PairedReport& report) {
@@ -171,7 +170,7 @@ Sentences uncounted_remarks(const model::PairedTrial& trial, const verdict::Pair
   NamesAndReasons failed;
   std::size_t counted = 0;
   for (const verdict::BenchmarkVerdict& row : report.benchmarks) {
-    failed.emplace_back(row.name, verdict::judge_counted(trial, row.name).reason);
+    failed.push_back({row.name, verdict::judge_counted(trial, row.name).reason});
     if (!row.instructions) continue;
     ++counted;
     if (!row.instructions->exact->is_worse()) continue;
@@ -208,9 +207,9 @@ Sentences missing_kinds(const model::PairedTrial& trial) {
 Sentences explanation_lines(const model::PairedTrial& trial, const verdict::PairedReport& report) {
   Sentences lines;
   for (const model::Explanation& explanation : trial.explanations) {
-    const auto row = std::ranges::find(report.benchmarks, explanation.benchmark,
-                                       &verdict::BenchmarkVerdict::name);
-    if (row == report.benchmarks.end()) continue;
+    const auto* const row = model::element_of(report.benchmarks, explanation.benchmark,
+                                              &verdict::BenchmarkVerdict::name);
+    if (row == nullptr) continue;
     lines.push_back(summary_line(explanation, *row));
     const double scatter = std::max(verdict::kExactDelta, 3 * explanation.scatter);
     if (explanation.head > explanation.base * (1 + scatter)) {

@@ -24,11 +24,11 @@ using model::DoctorReport;
 using model::Severity;
 
 /// The word for each Severity, in its order, and its tone.
-constexpr std::array<std::pair<const char*, Tone>, 5> kSeverities{{{"SERIOUS", Tone::bad},
-                                                                   {"moderate", Tone::doubtful},
-                                                                   {"minor", Tone::doubtful},
-                                                                   {"unknown", Tone::quiet},
-                                                                   {"ok", Tone::good}}};
+constexpr std::pair<const char*, Tone> kSeverities[] = {{"SERIOUS", Tone::bad},
+                                                        {"moderate", Tone::doubtful},
+                                                        {"minor", Tone::doubtful},
+                                                        {"unknown", Tone::quiet},
+                                                        {"ok", Tone::good}};
 
 Findings findings_of(const DoctorReport& report) {
   Findings list;
@@ -79,8 +79,8 @@ void add_floor(const DoctorReport& report, Section& section) {
 }
 
 std::optional<double> median_of(const DoctorReport& report, std::string_view name) {
-  const auto found = std::ranges::find(report.floor, name, &model::FloorFigure::name);
-  if (found == report.floor.end()) return std::nullopt;
+  const auto* const found = model::element_of(report.floor, name, &model::FloorFigure::name);
+  if (found == nullptr) return std::nullopt;
   const auto summary = stats::summarize(*found);
   return summary ? std::optional(summary->median) : std::nullopt;
 }

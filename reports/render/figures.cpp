@@ -79,8 +79,7 @@ std::string operations_meaning(const Measured& measured) {
 std::string distribution(const model::Case& measured) {
   constexpr std::size_t kCells = 10;
   constexpr std::size_t kFewest = 3;  // with fewer, the median and the spread say it all
-  std::vector<double> values;
-  for (const auto& each : stats::complete_repetitions(measured)) values.push_back(each.real_ns);
+  const auto values = each_of(stats::complete_repetitions(measured), &model::Repetition::real_ns);
   return values.size() < kFewest ? std::string(kNone) : sparkline(values, kCells);
 }
 

@@ -77,7 +77,7 @@ Sentences remarks(const FilesReport& report) {
   for (const FilesRow& row : report.rows) {
     if (!row.instructions) continue;
     counts = true;
-    if (row.verdict != Verdict::pass) uncounted.emplace_back(row.name, row.instructions->reason);
+    if (row.verdict != Verdict::pass) uncounted.push_back({row.name, row.instructions->reason});
   }
   add_moved_counters(report, lines);
   if (counts) lines.push_back(instructions_remark());

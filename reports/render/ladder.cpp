@@ -1,4 +1,4 @@
-#include "reports/render/ladder.hpp"
+#include "reports/render/render.hpp"
 
 #include <fmt/format.h>
 
@@ -96,8 +96,8 @@ void add_bars(Waterfall& drawing, PlotScript& plot) {
   plot.point({1, drawing.total(rows.size() - 1), middle_of_row(rows.size()),
               static_cast<double>(kBlue), 0.34});
   plot.draw(
-      "index 0 using 1:3:1:2:($3-$5):($3+$5):4 with boxxyerror fs solid 0.75 noborder lc "
-      "variable notitle");
+      "index 0 using 1:3:1:2:($3-$5):($3+$5):4 with boxxyerror fs solid 0.75 noborder lc variable "
+      "notitle");
 }
 
 void add_links(const Waterfall& drawing, PlotScript& plot) {
@@ -105,9 +105,7 @@ void add_links(const Waterfall& drawing, PlotScript& plot) {
   for (std::size_t i = 0; i < drawing.verdict.rows.size(); ++i) {
     plot.point({drawing.total(i), middle_of_row(i)});
   }
-  plot.draw(
-      "index 1 using 1:2:(0):(1) with vectors nohead lw 1 dt (2,3) lc rgb '#606060' "
-      "notitle");
+  plot.draw("index 1 using 1:2:(0):(1) with vectors nohead lw 1 dt (2,3) lc rgb '#606060' notitle");
 }
 
 void add_intervals(Waterfall& drawing, PlotScript& plot) {
@@ -135,9 +133,7 @@ void add_factors(Waterfall& drawing, PlotScript& plot) {
     return std::max({drawing.total(i - 1), drawing.total(i), interval ? interval->high : 0});
   };
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    if (rows[i].step->is_sure()) {
-      plot.point({right_end(i), middle_of_row(i), rows[i].step->ratio});
-    }
+    if (rows[i].step->is_sure()) plot.point({right_end(i), middle_of_row(i), rows[i].step->ratio});
   }
   const double total = drawing.total(rows.size() - 1);
   plot.point({right_end(rows.size() - 1), middle_of_row(rows.size()), total});
@@ -158,8 +154,7 @@ Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
   add_links(drawing, plot);
   add_intervals(drawing, plot);
   add_factors(drawing, plot);
-  std::vector<std::string> labels;
-  for (const model::LadderRung& rung : ladder.rungs) labels.push_back(rung_text(rung));
+  std::vector<std::string> labels = model::each_of(ladder.rungs, rung_text);
   labels.emplace_back("in all");
   if (verdict.documented != nullptr) {
     const int index = plot.begin_block("the article's total", "ratio  row");

@@ -19,15 +19,10 @@ constexpr std::size_t kMostRows = 500;
 /// full of them.
 std::string escaped(std::string_view text) {
   std::string result = printable(replaced(text, "\r", ""));
-  for (const auto& [character, escape] : {std::pair{"\\", "\\\\"},
-                                          {"|", "\\|"},
-                                          {"`", "\\`"},
-                                          {"*", "\\*"},
-                                          {"[", "\\["},
-                                          {"]", "\\]"},
-                                          {"&", "&amp;"},
-                                          {"<", "&lt;"},
-                                          {"\n", "<br>"}}) {
+  for (const char each : {'\\', '|', '`', '*', '[', ']'}) {
+    result = replaced(result, {&each, 1}, std::string{'\\', each});
+  }
+  for (const auto& [character, escape] : {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {"\n", "<br>"}}) {
     result = replaced(result, character, escape);
   }
   return result;
@@ -60,9 +55,7 @@ std::string table_text(const Table& table) {
   std::string text = fmt::format("{}\n{}\n", titles, alignment);
   for (std::size_t i = 0; i < std::min(kMostRows, shown.rows.size()); ++i) {
     text += '|';
-    for (const Cell& cell : shown.rows[i].cells) {
-      text += fmt::format(" {} |", escaped(cell.text));
-    }
+    for (const Cell& cell : shown.rows[i].cells) text += fmt::format(" {} |", escaped(cell.text));
     text += '\n';
   }
   return text;

@@ -9,6 +9,7 @@
 
 #include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
+#include "reports/render/formats.hpp"
 #include "reports/render/machines.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 using model::PairedTrial;
 using verdict::BenchmarkVerdict;
+using verdict::PairedFile;
 using verdict::PairedReport;
 using verdict::Verdict;
 
@@ -75,17 +77,12 @@ Spent spent_on(const BenchmarkVerdict& row) {
 Sentences why_slower(const BenchmarkVerdict& row) {
   Sentences why;
   if (row.cpu) {
-    const std::string cpu = percent_change(row.cpu->change);
-    switch (spent_on(row)) {
-      case Spent::computing:
-        add(why, "it computes more, its CPU time {}", cpu);
-        break;
-      case Spent::waiting:
-        add(why, "it waits longer, its CPU time {}", cpu);
-        break;
-      case Spent::unknown:
-        add(why, "its CPU time {}", cpu);
-    }
+    const Spent spent = spent_on(row);
+    add(why, "{}its CPU time {}",
+        spent == Spent::computing ? "it computes more, "
+        : spent == Spent::waiting ? "it waits longer, "
+                                  : "",
+        percent_change(row.cpu->change));
   }
   if (row.instructions) {
     if (std::string more = instructions_text(*row.instructions); !more.empty()) {
@@ -265,7 +262,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   NamesAndReasons uncounted;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.instructions && row.verdict != Verdict::pass) {
-      uncounted.emplace_back(row.name, row.instructions->reason);
+      uncounted.push_back({row.name, row.instructions->reason});
     }
   }
   add_shared(lines, uncounted, kNoInstructions);
@@ -274,9 +271,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_named(lines, setup.only_base, "only base has it; nothing to compare with");
   add_named(lines, setup.failing_in_base, "fails in base; nothing to compare with");
   add_named(lines, setup.only_head, "only head has it; nothing to compare with");
-  NamesAndReasons left_out;
-  for (const auto& [name, reason] : setup.left_out) left_out.emplace_back(name, reason);
-  add_shared(lines, left_out, "left out: ");
+  add_shared(lines, setup.left_out, "left out: ");
   return lines;
 }
 
@@ -361,12 +356,11 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "below that.",
       counted(report.blocks, "block"), model::kBlockSize, counted(setup.repetitions, "repetition"),
       setup.min_time_s * 1e3, setup.seed, threshold_text(setup, report), percent(setup.alpha));
-  text +=
-      report.machines.empty()
-          ? " From 8 blocks on, a verdict is drawn again and again; the first clear one stands, "
-            "unless its later blocks do not confirm it. A benchmark whose verdict is confirmed "
-            "once leaves the later blocks to the others."
-          : merged_basis(trial, report);
+  text += report.machines.empty()
+              ? " From 8 blocks on, a verdict is drawn again and again; the first clear one "
+                "stands, unless its later blocks do not confirm it. A benchmark whose verdict is "
+                "confirmed once leaves the later blocks to the others."
+              : merged_basis(trial, report);
   text += cpu_basis(setup);
   if (trial.uncounted.reason.empty()) text += counts_basis(setup);
   if (!setup.kind.empty()) {
@@ -386,12 +380,22 @@ void add_reproducing(const model::PairedSetup& setup, std::vector<Block>& blocks
   blocks.emplace_back(Listing{"To measure it again", setup.reproduce, "sh"});
 }
 
-/// A comment on a trial without verdicts.
-Document comment_of(const model::PairedSetup& setup, const CommentStyle& style,
-                    std::string_view headline, std::vector<Block> blocks) {
-  blocks.insert(blocks.begin(), Paragraph{compared(setup) + '.'});
-  add_reproducing(setup, blocks);
-  return comment_of(style, headline, {"failure", "", std::move(blocks)});
+Document comment_without_verdicts(const PairedFile& file, const CommentStyle& style) {
+  const bool is_identical = file.outcome == PairedFile::Outcome::identical;
+  std::vector<Block> blocks{Paragraph{compared(file.trial.setup) + '.'}};
+  if (is_identical) {
+    blocks.emplace_back(Paragraph{capitalised(file.why) + ". Nothing was measured."});
+  } else {
+    if (file.outcome == PairedFile::Outcome::no_base) {
+      blocks.emplace_back(
+          Paragraph{"Head builds, and its benchmarks run; whether it is slower, nothing can tell. "
+                    "A change that repairs base looks like this."});
+    }
+    std::ranges::move(failure_blocks(file.failure), std::back_inserter(blocks));
+  }
+  add_reproducing(file.trial.setup, blocks);
+  return comment_of(style, is_identical ? "PASS: nothing to measure" : headline(file),
+                    {"failure", "", std::move(blocks)});
 }
 
 }  // namespace
@@ -408,16 +412,9 @@ std::vector<Block> failure_blocks(const model::PairedFailure& failure) {
 std::string what_failed(const model::PairedFailure& failure) {
   using Stage = model::PairedFailure::Stage;
   const std::string_view side = failure.side ? name_of(*failure.side) : "it";
-  switch (failure.stage) {
-    case Stage::build:
-      return fmt::format("{} does not build", side);
-    case Stage::start:
-      return fmt::format("{} cannot be measured", side);
-    case Stage::measure:
-      break;
-    case Stage::compare:
-      return "base and head have no benchmark in common";
-  }
+  if (failure.stage == Stage::build) return fmt::format("{} does not build", side);
+  if (failure.stage == Stage::start) return fmt::format("{} cannot be measured", side);
+  if (failure.stage == Stage::compare) return "base and head have no benchmark in common";
   return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
                                    : fmt::format("{} failed in {}", side, failure.benchmark);
 }
@@ -469,12 +466,31 @@ Document document(const PairedTrial& trial, const PairedReport& report) {
   return answer;
 }
 
-Document comment(const PairedTrial& trial, const PairedReport& report, const CommentStyle& style) {
-  const VerdictText text = verdict_text(trial, report);
+std::string headline(const PairedFile& file) {
+  using Outcome = PairedFile::Outcome;
+  if (file.outcome == Outcome::judged) return verdict_text(file.trial, file.report).headline;
+  if (file.outcome == Outcome::failed) return "no verdict: " + what_failed(file.failure);
+  if (file.outcome == Outcome::no_base) {
+    return fmt::format("INCONCLUSIVE: {}, so that there is nothing to compare with",
+                       what_failed(file.failure));
+  }
+  return fmt::format("PASS: nothing was measured{}{}", file.why.empty() ? "" : ", because ",
+                     file.why);
+}
+
+Document document(const PairedFile& file) {
+  if (file.outcome == PairedFile::Outcome::judged) return document(file.trial, file.report);
+  const bool is_head_sound = file.outcome == PairedFile::Outcome::no_base;
+  return sentence(headline(file) + (is_head_sound ? "; head builds, and its benchmarks run" : ""));
+}
+
+Document comment(const PairedFile& file, const CommentStyle& style) {
+  if (file.outcome != PairedFile::Outcome::judged) return comment_without_verdicts(file, style);
+  const VerdictText text = verdict_text(file.trial, file.report);
   std::vector<Block> method;
-  add_reproducing(trial.setup, method);
-  Section body = comment_body(text, compared(trial.setup) + ": ", std::move(method));
-  if (auto machines = machines_blocks(trial, report); !machines.empty()) {
+  add_reproducing(file.trial.setup, method);
+  Section body = comment_body(text, compared(file.trial.setup) + ": ", std::move(method));
+  if (auto machines = machines_blocks(file.trial, file.report); !machines.empty()) {
     body.parts.push_back({"machines", "By machine", std::move(machines), {}, true});
   }
   return comment_of(style, text.headline, std::move(body));
@@ -517,36 +533,6 @@ Table records(const PairedReport& report) {
     for (const auto& kind : row.kinds) add_record(row.name, kind, table);
   }
   return table;
-}
-
-std::string identical_text(const std::string& why) {
-  return fmt::format("PASS: nothing was measured{}{}", why.empty() ? "" : ", because ", why);
-}
-
-std::string no_base_text(const model::PairedFailure& failure) {
-  return fmt::format("INCONCLUSIVE: {}, so that there is nothing to compare with",
-                     what_failed(failure));
-}
-
-Document identical_comment(const model::PairedSetup& setup, const std::string& why,
-                           const CommentStyle& style) {
-  return comment_of(setup, style, "PASS: nothing to measure",
-                    {Paragraph{capitalised(why) + ". Nothing was measured."}});
-}
-
-Document no_base_comment(const model::PairedSetup& setup, const model::PairedFailure& failure,
-                         const CommentStyle& style) {
-  std::vector<Block> blocks = failure_blocks(failure);
-  blocks.insert(
-      blocks.begin(),
-      Paragraph{"Head builds, and its benchmarks run; whether it is slower, nothing can tell. A "
-                "change that repairs base looks like this."});
-  return comment_of(setup, style, no_base_text(failure), std::move(blocks));
-}
-
-Document failure_comment(const model::PairedSetup& setup, const model::PairedFailure& failure,
-                         const CommentStyle& style) {
-  return comment_of(setup, style, "no verdict: " + what_failed(failure), failure_blocks(failure));
 }
 
 }  // namespace taskbench::reports::render

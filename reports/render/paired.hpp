@@ -32,32 +32,17 @@ namespace taskbench::reports::render {
 /// "head does not build"
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
+/// The verdict in a sentence, without its full stop, or why there is none.
+[[nodiscard]] std::string headline(const verdict::PairedFile& file);
+
+[[nodiscard]] Document document(const verdict::PairedFile& file);
+
 /// A comment for a pull request: the verdict in a sentence, what fails and why, what is undecided
-/// and what would decide it; folded, how it was measured, and the figures.
-[[nodiscard]] Document comment(const model::PairedTrial& trial, const verdict::PairedReport& report,
-                               const CommentStyle& style);
+/// and what would decide it; folded, how it was measured, and the figures. Without a verdict: who
+/// failed, how, and the last lines of the log.
+[[nodiscard]] Document comment(const verdict::PairedFile& file, const CommentStyle& style);
 
 /// A row for each metric of each benchmark: times in ns and instructions, per iteration.
 [[nodiscard]] Table records(const verdict::PairedReport& report);
-
-/// "PASS: nothing was measured, because …", for two programs that are the same.
-[[nodiscard]] std::string identical_text(const std::string& why);
-
-/// "INCONCLUSIVE: base does not build, so that there is nothing to compare with"
-[[nodiscard]] std::string no_base_text(const model::PairedFailure& failure);
-
-/// The comment if both programs are the same, so that nothing was run. `why` is the reason.
-[[nodiscard]] Document identical_comment(const model::PairedSetup& setup, const std::string& why,
-                                         const CommentStyle& style);
-
-/// The comment if base has failed and head is sound.
-[[nodiscard]] Document no_base_comment(const model::PairedSetup& setup,
-                                       const model::PairedFailure& failure,
-                                       const CommentStyle& style);
-
-/// The comment if there is nothing to judge: who failed, how, and the last lines of the log.
-[[nodiscard]] Document failure_comment(const model::PairedSetup& setup,
-                                       const model::PairedFailure& failure,
-                                       const CommentStyle& style);
 
 }  // namespace taskbench::reports::render

@@ -28,8 +28,7 @@ constexpr std::size_t kUnfoldedInputs = 12;
 /// Sorts results, the oldest first; those without a date come before all others, in their own
 /// order.
 Results in_order_of_time(const std::vector<NamedResult>& results) {
-  Results order;
-  for (const NamedResult& result : results) order.push_back(&result);
+  Results order = pointers_to(results);
   // An empty optional is less than any other.
   std::ranges::stable_sort(order, {}, [](const NamedResult* each) {
     return model::instant_of(each->file.environment.date);

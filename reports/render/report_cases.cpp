@@ -71,15 +71,11 @@ std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_ord
 }
 
 Sampled times_of(const model::Case& benchmark) {
-  std::vector<double> values;
-  for (const auto& repetition : benchmark.repetitions) values.push_back(repetition.real_ns);
-  return sampled(std::move(values));
+  return sampled(each_of(benchmark.repetitions, &model::Repetition::real_ns));
 }
 
 Samples times_of(const ShownCases& cases) {
-  Samples samples;
-  for (const ShownCase* each : cases) samples.push_back(&each->real_ns);
-  return samples;
+  return each_of(cases, [](const ShownCase* each) { return &each->real_ns; });
 }
 
 std::string machine_of(const model::Run& file) {

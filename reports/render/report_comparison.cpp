@@ -21,13 +21,10 @@ constexpr std::size_t kMostEffectPlots = 4;
 
 /// How far each benchmark has moved; a FAIL counts as more than any other.
 std::vector<double> moved_of(const verdict::PairedReport& report) {
-  std::vector<double> moved;
-  for (const verdict::BenchmarkVerdict& each : report.benchmarks) {
-    const double change = std::abs(std::log1p(each.change));
+  return each_of(report.benchmarks, [](const verdict::BenchmarkVerdict& each) {
     const bool failed = each.verdict == verdict::Verdict::fail;
-    moved.push_back(failed ? std::numeric_limits<double>::max() : change);
-  }
-  return moved;
+    return failed ? std::numeric_limits<double>::max() : std::abs(std::log1p(each.change));
+  });
 }
 
 EffectRow effect_row(const model::PairedTrial& trial, const verdict::BenchmarkVerdict& of) {
@@ -143,17 +140,7 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
 }  // namespace
 
 Paragraph outcome_of(const verdict::PairedFile& file) {
-  switch (file.outcome) {
-    case Outcome::identical:
-      return {identical_text(file.why) + '.', Tone::good};
-    case Outcome::no_base:
-      return {no_base_text(file.failure) + '.', Tone::doubtful};
-    case Outcome::failed:
-      return {fmt::format("no verdict: {}.", what_failed(file.failure)), Tone::bad};
-    case Outcome::judged:
-      break;
-  }
-  return {verdict_text(file.trial, file.report).headline + '.', tone_of(file.report.overall)};
+  return {headline(file) + '.', file.verdict() ? tone_of(*file.verdict()) : Tone::bad};
 }
 
 Section comparison_section(const NamedComparison& comparison, std::size_t number, bool is_only_one,

@@ -37,8 +37,7 @@ struct CountedCase {
   std::vector<CaseCounter> counters;
 
   [[nodiscard]] const CaseCounter* find(const std::string& name) const {
-    const auto found = std::ranges::find(counters, name, &CaseCounter::name);
-    return found == counters.end() ? nullptr : &*found;
+    return model::element_of(counters, name, &CaseCounter::name);
   }
 };
 
@@ -135,8 +134,7 @@ std::vector<CounterPanel> panels_of(const CountedCases& cases,
 /// for each of many benchmarks.
 void add_tables(const CountedCases& cases, const std::vector<std::string>& names,
                 const std::string& quantity, bool by_counter, SectionWriter& section) {
-  std::vector<std::string> labels;
-  for (const CountedCase& each : cases) labels.push_back(each.shown->label());
+  const auto labels = each_of(cases, [](const CountedCase& each) { return each.shown->label(); });
   const auto& rows = by_counter ? names : labels;
   const auto& columns = by_counter ? labels : names;
   std::size_t first = 0;
@@ -215,13 +213,8 @@ void add_plot(const CountedCases& cases, const std::vector<std::string>& names,
   if (panels.empty()) return;
   const std::size_t all = panels.size();
   panels.resize(std::min(all, kMostPanels));
-  std::vector<std::string> labels;
-  ShownCases shown;
-  for (const CountedCase& each : cases) {
-    labels.push_back(each.shown->label());
-    shown.push_back(each.shown);
-  }
-  const Samples samples = times_of(shown);
+  const auto labels = each_of(cases, [](const CountedCase& each) { return each.shown->label(); });
+  const Samples samples = times_of(each_of(cases, &CountedCase::shown));
   section.draw(
       counters_plot(plot, title, quantity, labels, panels),
       fmt::format(

@@ -52,8 +52,7 @@ std::string label_of(const model::Run& file, int detail) {
 /// the whole date is the same, they are numbered.
 std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& in_order) {
   constexpr int kMostDetail = 2;
-  std::vector<std::string> labels;
-  for (const NamedResult* each : in_order) labels.push_back(label_of(each->file, 0));
+  auto labels = each_of(in_order, [](const NamedResult* each) { return label_of(each->file, 0); });
   std::map<std::string, int> seen;
   for (int detail = 1; detail <= kMostDetail + 1; ++detail) {
     std::map<std::string, int> uses;
@@ -160,8 +159,8 @@ Section history_section(const std::vector<const NamedResult*>& in_order,
   section.say(
       "Each result is one process. Two processes of one build may differ by more than their "
       "intervals say: a step is news when several results lie on either side of it.");
-  std::vector<double> moved;
-  for (const Course& course : courses) moved.push_back(std::abs(std::log(course.ratio())));
+  const auto moved =
+      each_of(courses, [](const Course& course) { return std::abs(std::log(course.ratio())); });
   const auto plotted = section.plotted(moved, kMostPlots, "benchmarks",
                                        "whose newest median is farthest from their oldest");
   if (plotted.size() < courses.size()) section.add(changes_table(courses));

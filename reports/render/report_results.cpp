@@ -17,12 +17,6 @@ namespace {
 constexpr std::size_t kMostVariants = 12;  // that colours and shapes can tell apart
 constexpr std::size_t kMostOverviews = 4;
 
-ShownCases pointers(const std::vector<ShownCase>& cases) {
-  ShownCases result;
-  for (const ShownCase& each : cases) result.push_back(&each);
-  return result;
-}
-
 Cell spread_cell(const Sampled& sample) {
   if (sample.values.size() < 2) return std::string(kNone);
   const double spread = 100 * (stats::median_absolute_deviation(sample.values) / sample.median);
@@ -42,9 +36,8 @@ Table result_table(const std::vector<ShownCase>& cases) {
   if (several_sources) table.columns.push_back({"result", false});
   for (const ShownCase& each : cases) {
     const double median = each.real_ns.median;
-    std::vector<double> cpu_ns;
-    for (const auto& repetition : each.benchmark->repetitions) cpu_ns.push_back(repetition.cpu_ns);
-    const double cpu = stats::median(cpu_ns);
+    const double cpu =
+        stats::median(each_of(each.benchmark->repetitions, &model::Repetition::cpu_ns));
     auto& row = table
                     .add({each.label(), time_cell(median), interval_cell(each.real_ns),
                           spread_cell(each.real_ns),
@@ -63,9 +56,7 @@ Table result_table(const std::vector<ShownCase>& cases) {
 MedianAt point_of(const ShownCase& shown, bool per_operation, std::size_t row) {
   const double scale = per_operation ? static_cast<double>(shown.benchmark->operations) : 1;
   MedianAt point{row, shown.real_ns.median / scale, shown.real_ns.interval};
-  if (auto& interval = point.interval) {
-    interval = {interval->low / scale, interval->high / scale};
-  }
+  if (auto& interval = point.interval) interval = {interval->low / scale, interval->high / scale};
   return point;
 }
 
@@ -179,7 +170,7 @@ std::vector<Distribution> distributions_of(const ShownCases& cases) {
 
 Section results_section(const std::vector<ShownCase>& cases, Document& document) {
   SectionWriter section(document, "results", "Results");
-  add_overview(pointers(cases), section);
+  add_overview(pointers_to(cases), section);
   section.add(result_table(cases));
   section.say(
       "The repetitions of one result come from one process. Another process, or another build of "
@@ -190,7 +181,7 @@ Section results_section(const std::vector<ShownCase>& cases, Document& document)
 
 Section distributions_section(const std::vector<ShownCase>& cases, Document& document) {
   SectionWriter section(document, "distributions", "Distributions");
-  const auto distributions = distributions_of(pointers(cases));
+  const auto distributions = distributions_of(pointers_to(cases));
   InOrder<bool> variants;
   for (const ShownCase& each : cases) variants.place_of(each.variant);
   std::vector<double> slowest;

@@ -66,8 +66,8 @@ void add_events(std::vector<Cell>& cells, const model::Case& measured,
                 const std::vector<std::string>& names) {
   constexpr std::size_t kFields = 7;
   for (const std::string& name : names) {
-    const auto event = std::ranges::find(measured.events, name, &model::EventCount::event);
-    if (event == measured.events.end()) {
+    const auto* const event = model::element_of(measured.events, name, &model::EventCount::event);
+    if (event == nullptr) {
       cells.resize(cells.size() + kFields);
       continue;
     }

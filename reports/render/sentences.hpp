@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "reports/model/lookup.hpp"
-#include "reports/model/some_of.hpp"
+#include "reports/model/paired.hpp"
 
 namespace taskbench::reports::render {
 
+using model::each_of;
 using model::InOrder;
+using model::pointers_to;
+using model::some_of;
 using Sentences = std::vector<std::string>;
 
 /// Adds a sentence, or a cell of a row.
@@ -29,12 +32,10 @@ inline void append(Sentences& sentences, Sentences more) {
 /// The text with a capital letter at its beginning.
 [[nodiscard]] std::string capitalised(std::string text);
 
-using model::some_of;
-
 /// "sort, hash and 7 more: only head has it."; nothing if there are no names.
 void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what);
 
-using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
+using NamesAndReasons = std::vector<model::LeftOut>;
 
 /// "sort, hash and 7 more: no verdict: too few files.", with "no verdict: " as `what`: a sentence
 /// for each reason. Empty reasons are left out.

@@ -23,22 +23,12 @@ std::uint64_t count_of(const TraceRow& row, TraceInstantKind kind) {
 
 std::int64_t length_of(const TraceSpan& span) { return span.end_ns - span.begin_ns; }
 
-struct Times {
-  std::int64_t polling_ns = 0;
-  std::int64_t searching_ns = 0;
-  std::int64_t parked_ns = 0;
-  std::int64_t longest_poll_ns = 0;
-};
+std::int64_t length_of(const model::TracePoll& poll) { return length_of(poll.span); }
 
-Times times_of(const TraceRow& row) {
-  Times times;
-  for (const auto& poll : row.polls) {
-    times.polling_ns += length_of(poll.span);
-    times.longest_poll_ns = std::max(times.longest_poll_ns, length_of(poll.span));
-  }
-  for (const TraceSpan& span : row.searches) times.searching_ns += length_of(span);
-  for (const TraceSpan& span : row.parks) times.parked_ns += length_of(span);
-  return times;
+double total_ns(const auto& list) {
+  std::int64_t total = 0;
+  for (const auto& each : list) total += length_of(each);
+  return static_cast<double>(total);
 }
 
 std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64_t length_ns,
@@ -51,13 +41,14 @@ std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64
   const auto own = [&](Cell cell) { return is_worker ? std::move(cell) : none; };
   const auto count = [&](TraceInstantKind kind) { return number(count_of(row, kind)); };
   const auto size = [&](const auto& spans) { return own(number(spans.size())); };
-  const Times times = times_of(row);
   const auto known_ns = static_cast<double>(length_ns - row.known_from_ns);
-  const auto share = [&](std::int64_t ns) {
-    const double part = static_cast<double>(ns) / known_ns;
+  const auto share = [&](const auto& list) {
+    const double part = total_ns(list) / known_ns;
     return known_ns > 0 ? own({percent(part), Tone::plain, part}) : none;
   };
-  const auto longest = static_cast<double>(times.longest_poll_ns);
+  std::int64_t longest_ns = 0;
+  for (const auto& poll : row.polls) longest_ns = std::max(longest_ns, length_of(poll));
+  const auto longest = static_cast<double>(longest_ns);
   return {name,
           size(row.polls),
           count(TraceInstantKind::spawn),
@@ -65,9 +56,9 @@ std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64
           own(count(TraceInstantKind::steal)),
           own(count(TraceInstantKind::overflow)),
           size(row.parks),
-          share(times.polling_ns),
-          share(times.searching_ns),
-          share(times.parked_ns),
+          share(row.polls),
+          share(row.searches),
+          share(row.parks),
           row.polls.empty() ? none : Cell(time_text(longest), Tone::plain, longest),
           number(row.event_count),
           number(row.lost_count)};

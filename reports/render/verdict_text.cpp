@@ -124,9 +124,7 @@ std::string counted_text(const Benchmarks& failed, std::size_t all, double inter
     Benchmark& copy = counted.emplace_back(*each);
     if (!is_by_count(each)) copy.fail_by(Metric::counts, each->counts_change, {});
   }
-  Benchmarks pointers;
-  for (const Benchmark& each : counted) pointers.push_back(&each);
-  return failed_text(pointers, all, interval_level);
+  return failed_text(pointers_to(counted), all, interval_level);
 }
 
 std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
@@ -183,12 +181,10 @@ std::string inconclusive_sentence(const VerdictText& text) {
   if (of_times > 0 && text.benchmarks.size() == 1) {
     parts.push_back(in_heading(*open.front()) + " is undecided" + at_most_text(open));
   } else if (of_times > 0) {
-    Benchmarks times;
-    for (const Benchmark* each : open) {
-      if (each->metric == Metric::time || each->metric == Metric::time_since_anchor) {
-        times.push_back(each);
-      }
-    }
+    Benchmarks times = open;
+    std::erase_if(times, [](const Benchmark* each) {
+      return each->metric != Metric::time && each->metric != Metric::time_since_anchor;
+    });
     add(parts, "{} of {} {} undecided{}", of_times, of_all, of_times == 1 ? "is" : "are",
         at_most_text(times));
   }
@@ -209,10 +205,7 @@ std::string inconclusive_sentence(const VerdictText& text) {
 
 /// "; 2 are faster, sort by 20.1 %"
 std::string faster_text(const VerdictText& text) {
-  Benchmarks faster;
-  for (const Benchmark& each : text.benchmarks) {
-    if (each.improved) faster.push_back(&each);
-  }
+  const Benchmarks faster = model::those_of(text.benchmarks, &Benchmark::improved);
   if (faster.empty()) return {};
   const Benchmark& most = **std::ranges::min_element(faster, {}, &Benchmark::change);
   if (faster.size() == 1) return fmt::format("; {} is {} faster", in_heading(most), amount(most));
@@ -242,11 +235,8 @@ std::string so_far(const Benchmark& undecided) {
 }  // namespace
 
 Benchmarks those_with(const VerdictText& text, Verdict verdict) {
-  Benchmarks found;
-  for (const Benchmark& each : text.benchmarks) {
-    if (each.verdict == verdict) found.push_back(&each);
-  }
-  return found;
+  return model::those_of(text.benchmarks,
+                         [&](const Benchmark& each) { return each.verdict == verdict; });
 }
 
 void Benchmark::fail_by(Metric counted, double by, std::string moved) {
@@ -306,9 +296,7 @@ std::vector<Undecided> undecided(const VerdictText& text) {
     group.reason = each->reason;
     group.names.push_back(so_far(*each));
   }
-  std::vector<Undecided> groups;
-  for (const auto& [reason, group] : by_reason) groups.push_back(group);
-  return groups;
+  return each_of(by_reason, [](const auto& reason_and_group) { return reason_and_group.second; });
 }
 
 std::pair<Benchmarks, Benchmarks> worst_and_others(const Benchmarks& failed, std::size_t most) {

@@ -42,10 +42,7 @@ double median(std::span<const double> values) {
 
 double median_absolute_deviation(std::span<const double> values) {
   const double centre = median(values);
-  std::vector<double> distances;
-  distances.reserve(values.size());
-  for (const double value : values) distances.push_back(std::abs(value - centre));
-  return median(distances);
+  return median(model::each_of(values, [&](double value) { return std::abs(value - centre); }));
 }
 
 double mean(std::span<const double> values) {

@@ -35,20 +35,16 @@ constexpr double kMedianVariance = std::numbers::pi / 2;
 constexpr double kSeriesVariance = 0.25;
 
 std::vector<double> corrected(const Series& series, const std::string& name) {
-  std::vector<double> x;
-  for (const SeriesProcess& process : series.processes) {
+  return model::each_of(series.processes, [&](const SeriesProcess& process) {
     const double clock = (std::log(process.before.cpu_ns) + std::log(process.after.cpu_ns)) / 2;
-    x.push_back(std::log(process.real_ns.at(name)) - clock);
-  }
-  return x;
+    return std::log(process.real_ns.at(name)) - clock;
+  });
 }
 
 double geometric_mean_ns(const Series& series, const std::string& name) {
-  std::vector<double> logs;
-  for (const SeriesProcess& process : series.processes) {
-    logs.push_back(std::log(process.real_ns.at(name)));
-  }
-  return std::exp(stats::mean(logs));
+  return std::exp(stats::mean(model::each_of(series.processes, [&](const SeriesProcess& process) {
+    return std::log(process.real_ns.at(name));
+  })));
 }
 
 /// Each pass of the canary once: the one after a process is the one before the next, unless a run
@@ -355,9 +351,7 @@ std::optional<MovedCpus> moved_cpus(const Series& series) {
 }
 
 model::Fact<Others> others_of(const Series& series) {
-  std::vector<model::Fact<model::CpuUse>> uses;
-  for (const SeriesProcess& process : series.processes) uses.push_back(process.use);
-  return others_of(uses);
+  return others_of(model::each_of(series.processes, &SeriesProcess::use));
 }
 
 std::vector<std::string> blind_rows(const BaselineReport& report, double delta) {
@@ -441,9 +435,8 @@ std::vector<std::pair<std::string, stats::Spread>> spreads_of(const Series& seri
     if (const auto spread = stats::spread_of(values)) rows.emplace_back(name, *spread);
   };
   for (const std::string& name : series.setup.benchmarks) {
-    std::vector<double> values;
-    for (const auto& process : series.processes) values.push_back(process.real_ns.at(name));
-    add(name, values);
+    const auto time_of = [&](const SeriesProcess& process) { return process.real_ns.at(name); };
+    add(name, model::each_of(series.processes, time_of));
   }
   for (const auto& [part, time_of] : kCanaryParts) {
     std::vector<double> values;

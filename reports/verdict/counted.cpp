@@ -85,10 +85,10 @@ Counted judge_counted(const model::PairedTrial& trial, const std::string& benchm
   const bool is_asked = trial.setup.counts_instructions;
   const bool is_tried = trial.setup.counts_first && (base != nullptr || head != nullptr);
   if (!is_asked && !is_tried) return result;
-  result.reason = why_unavailable(base);
-  if (result.reason.empty()) result.reason = why_unavailable(head);
-  if (result.reason.empty()) result.reason = why_not(base, head);
-  if (result.reason.empty()) result.reason = why_not(head, base);
+  for (const std::string& why :
+       {why_unavailable(base), why_unavailable(head), why_not(base, head), why_not(head, base)}) {
+    if (result.reason.empty()) result.reason = why;
+  }
   if (result.reason.empty() && !is_asked) {
     result.reason = why_inexact(*base);
     if (result.reason.empty()) result.reason = why_inexact(*head);

@@ -18,14 +18,7 @@ using model::DoctorFacts;
 using model::Finding;
 using model::Severity;
 
-/// What a check concludes from the facts.
-struct Diagnosis {
-  Severity severity = Severity::ok;
-  std::string found;
-  std::string mend{};
-};
-
-Diagnosis unknown(std::string reason) { return {Severity::unknown, std::move(reason)}; }
+Finding unknown(std::string reason) { return {Severity::unknown, std::move(reason)}; }
 
 /// The severity of `value` by the limits that it exceeds; ok if it exceeds none.
 Severity by_limits(double value, double serious, double moderate, double minor) {
@@ -36,7 +29,7 @@ Severity by_limits(double value, double serious, double moderate, double minor) 
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-Diagnosis build(const DoctorFacts& facts) {
+Finding build(const DoctorFacts& facts) {
   constexpr const char* kMend = "scripts/build release";
   constexpr std::array<std::string_view, 5> kOptimising{"-O1", "-O2", "-O3", "-Os", "-Ofast"};
   const std::string& flags = facts.compiler_flags;
@@ -52,7 +45,7 @@ Diagnosis build(const DoctorFacts& facts) {
   return {Severity::ok, fmt::format("{} build, {}", type, flags)};
 }
 
-Diagnosis quota(const DoctorFacts& facts) {
+Finding quota(const DoctorFacts& facts) {
   if (!facts.quota) return unknown(facts.quota.reason);
   const auto& throttles = facts.at_work.quota_throttles;
   if (!facts.quota->cpus) return {Severity::ok, "none"};
@@ -87,7 +80,7 @@ std::string how_to_quieten(const std::vector<model::BusyProcess>& busiest) {
   return fmt::format("wait for it, or: kill -STOP {0} (afterwards kill -CONT {0})", own->pid);
 }
 
-Diagnosis load(const DoctorFacts& facts) {
+Finding load(const DoctorFacts& facts) {
   const auto& share = facts.at_rest.others_share;
   if (!share) return unknown(share.reason);
   std::string found = fmt::format("others used {} of the CPU time in {:.1f} s", percent(*share),
@@ -114,7 +107,7 @@ Diagnosis load(const DoctorFacts& facts) {
   return {Severity::ok, found};
 }
 
-Diagnosis steal(const DoctorFacts& facts) {
+Finding steal(const DoctorFacts& facts) {
   const auto& share = facts.at_work.stolen_share;
   if (!share) return unknown(share.reason);
   const std::string found = fmt::format("{} of the CPU time stolen in {:.1f} s of work",
@@ -124,7 +117,7 @@ Diagnosis steal(const DoctorFacts& facts) {
   return {severity, found, "taskbench ab (blocks of both sides), or a machine with dedicated CPUs"};
 }
 
-Diagnosis governor(const DoctorFacts& facts) {
+Finding governor(const DoctorFacts& facts) {
   if (!facts.governors) return unknown(facts.governors.reason);
   std::string found;
   Severity worst = Severity::ok;
@@ -140,7 +133,7 @@ Diagnosis governor(const DoctorFacts& facts) {
   return {worst, found, "sudo cpupower frequency-set -g performance"};
 }
 
-Diagnosis thermal(const DoctorFacts& facts) {
+Finding thermal(const DoctorFacts& facts) {
   const auto& now = facts.at_work.thermal_throttles;
   if (now && *now > 0) {
     return {Severity::serious,
@@ -170,7 +163,7 @@ Diagnosis thermal(const DoctorFacts& facts) {
   return {Severity::ok, "none since the machine booted"};
 }
 
-Diagnosis memory(const DoctorFacts& facts) {
+Finding memory(const DoctorFacts& facts) {
   for (const model::Drift* drift : {&facts.at_rest, &facts.at_work}) {
     if (drift->swapped_pages && *drift->swapped_pages > 0) {
       return {
@@ -196,7 +189,7 @@ Diagnosis memory(const DoctorFacts& facts) {
   return {severity, found, "ps -eo rss,pid,comm --sort=-rss | head -n 6"};
 }
 
-Diagnosis clock_source(const DoctorFacts& facts) {
+Finding clock_source(const DoctorFacts& facts) {
   if (!facts.clock_source) return unknown(facts.clock_source.reason);
   constexpr std::array<std::string_view, 5> kFast{"tsc", "kvm-clock", "arch_sys_counter",
                                                   "hyperv_clocksource_tsc_page", "timebase"};
@@ -210,14 +203,14 @@ Diagnosis clock_source(const DoctorFacts& facts) {
           "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"};
 }
 
-Diagnosis boost(const DoctorFacts& facts) {
+Finding boost(const DoctorFacts& facts) {
   if (!facts.boost) return unknown(facts.boost.reason);
   if (!facts.boost->on) return {Severity::ok, "off"};
   return {Severity::moderate, "on",
           fmt::format("echo {} | sudo tee {}", facts.boost->off, facts.boost->file)};
 }
 
-Diagnosis smt(const DoctorFacts& facts) {
+Finding smt(const DoctorFacts& facts) {
   if (!facts.shared_cores) return unknown(facts.shared_cores.reason);
   const model::SharedCores& shared = *facts.shared_cores;
   const std::string mend = "echo off | sudo tee /sys/devices/system/cpu/smt/control";
@@ -236,14 +229,14 @@ Diagnosis smt(const DoctorFacts& facts) {
                                     is_virtual ? ", as the hypervisor shows it" : "")};
 }
 
-Diagnosis hypervisor(const DoctorFacts& facts) {
+Finding hypervisor(const DoctorFacts& facts) {
   if (!facts.hypervisor) return unknown(facts.hypervisor.reason);
   if (*facts.hypervisor == "none") return {Severity::ok, "none"};
   return {Severity::moderate, *facts.hypervisor,
           "taskbench ab (blocks of both sides), or a dedicated machine"};
 }
 
-Diagnosis affinity(const DoctorFacts& facts) {
+Finding affinity(const DoctorFacts& facts) {
   if (!facts.cpus_allowed) return unknown(facts.cpus_allowed.reason);
   if (*facts.cpus_allowed == 1) {
     return {Severity::moderate, "1 CPU: workers take turns",
@@ -259,7 +252,7 @@ Diagnosis affinity(const DoctorFacts& facts) {
   return {Severity::ok, fmt::format("all {} CPUs may be used", *facts.cpus_allowed)};
 }
 
-Diagnosis aslr(const DoctorFacts& facts) {
+Finding aslr(const DoctorFacts& facts) {
   if (!facts.aslr) return unknown(facts.aslr.reason);
   if (facts.aslr->system_wide == 0) {
     return {Severity::minor, "off: every process has the same memory layout",
@@ -273,7 +266,7 @@ Diagnosis aslr(const DoctorFacts& facts) {
           "taskbench ab, which samples many; for single runs: setarch -R taskbench run"};
 }
 
-Diagnosis huge_pages(const DoctorFacts& facts) {
+Finding huge_pages(const DoctorFacts& facts) {
   if (!facts.huge_pages) return unknown(facts.huge_pages.reason);
   if (*facts.huge_pages != "always") return {Severity::ok, *facts.huge_pages};
   return {Severity::minor, "always",
@@ -281,7 +274,7 @@ Diagnosis huge_pages(const DoctorFacts& facts) {
 }
 
 /// The diagnosis if nothing may be counted, whatever the setting says.
-Diagnosis denied(const model::CounterAccess& access) {
+Finding denied(const model::CounterAccess& access) {
   const int error = access.software.error;
   const std::string failed = fmt::format("perf_event_open: {}", std::strerror(error));
   if (error == ENOSYS) {
@@ -302,7 +295,7 @@ Diagnosis denied(const model::CounterAccess& access) {
           "docker run --cap-add PERFMON --security-opt seccomp=unconfined"};
 }
 
-Diagnosis counters(const DoctorFacts& facts) {
+Finding counters(const DoctorFacts& facts) {
   if (!facts.counters) return unknown(facts.counters.reason);
   const model::CounterAccess& access = *facts.counters;
   if (access.software.error != 0) return denied(access);
@@ -329,7 +322,7 @@ Diagnosis counters(const DoctorFacts& facts) {
   return {Severity::ok, "hardware and software events can be counted"};
 }
 
-Diagnosis tools(const DoctorFacts& facts) {
+Finding tools(const DoctorFacts& facts) {
   std::string found;
   std::string packages;
   for (const model::Tool& tool : facts.tools) {
@@ -347,7 +340,7 @@ Diagnosis tools(const DoctorFacts& facts) {
 struct Check {
   std::string_view name;
   std::string_view matters;
-  Diagnosis (*diagnose)(const DoctorFacts&);
+  Finding (*diagnose)(const DoctorFacts&);
 };
 
 // Checks in the order of what each typically does to a result, which decides between those of one
@@ -416,12 +409,9 @@ constexpr std::array<Check, 16> kChecks{{
 std::vector<Finding> diagnose(const DoctorFacts& facts) {
   std::vector<Finding> findings;
   for (const Check& check : kChecks) {
-    Diagnosis diagnosis = check.diagnose(facts);
-    findings.push_back({.check = std::string(check.name),
-                        .severity = diagnosis.severity,
-                        .found = std::move(diagnosis.found),
-                        .matters = std::string(check.matters),
-                        .mend = std::move(diagnosis.mend)});
+    Finding& finding = findings.emplace_back(check.diagnose(facts));
+    finding.check = check.name;
+    finding.matters = check.matters;
   }
   std::ranges::stable_sort(findings, {}, &Finding::severity);
   return findings;

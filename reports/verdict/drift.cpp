@@ -95,8 +95,7 @@ std::vector<Movement> movements(const model::Drift& drift) {
     const double change = *drift.mhz_after / *drift.mhz_before - 1;
     if (std::abs(change) > kMovedMhzShare) {
       moved.push_back(
-          {"mhz_after", fmt::format("the clock rate went from {:.0f} to {:.0f} MHz "
-                                    "({:+.1f} %)",
+          {"mhz_after", fmt::format("the clock rate went from {:.0f} to {:.0f} MHz ({:+.1f} %)",
                                     *drift.mhz_before, *drift.mhz_after, 100 * change)});
     }
   }

@@ -1,6 +1,7 @@
 #include "reports/verdict/file_columns.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -56,8 +57,7 @@ ColumnCell cell_of(const Sample& sample) {
     cell.spread = sample.deviation;
     return cell;
   }
-  std::vector<double> medians;
-  for (const double x : sample.x) medians.push_back(std::exp(x));
+  const auto medians = model::each_of(sample.x, [](double x) { return std::exp(x); });
   cell.spread = stats::median_absolute_deviation(medians) / cell.ns;
   return cell;
 }
@@ -83,9 +83,7 @@ void judge_all(std::vector<Judgeable> cells, double alpha) {
     cells.pop_back();
   }
   if (cells.empty()) return;
-  std::vector<double> p;
-  for (const Judgeable& each : cells) p.push_back(each.p);
-  const std::vector<double> adjusted = stats::holm(p);
+  const std::vector<double> adjusted = stats::holm(model::each_of(cells, &Judgeable::p));
   for (std::size_t i = 0; i < cells.size(); ++i) {
     cells[i].cell->p_adjusted = adjusted[i];
     cells[i].cell->is_changed = adjusted[i] < alpha;
@@ -117,42 +115,32 @@ void require_different_names(const Run& file) {
   }
 }
 
-/// The position of the parts `from` in the name, with a slash or an end of the name on either side.
-std::size_t find_parts(std::string_view name, std::string_view from) {
-  for (auto at = name.find(from); at != std::string_view::npos; at = name.find(from, at + 1)) {
-    const auto end = at + from.size();
-    if ((at == 0 || name[at - 1] == '/') && (end == name.size() || name[end] == '/')) return at;
+/// The parts of a name, between its slashes.
+std::vector<std::string_view> parts_of(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = name.find('/');
+    parts.push_back(name.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    name.remove_prefix(end + 1);
   }
-  return std::string_view::npos;
 }
 
-/// Replaces those parts by `to`, or leaves them out if that is empty.
+/// Replaces the parts `from` by `to`, or leaves them out if that is empty.
 std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
-  const auto at = from.empty() ? std::string_view::npos : find_parts(name, from);
-  if (at == std::string_view::npos) return std::string(name);
-  std::string_view before = name.substr(0, at);
-  std::string_view after = name.substr(at + from.size());
-  if (to.empty()) {  // leave out one of the slashes around them, too
-    if (!after.empty())
-      after.remove_prefix(1);
-    else if (!before.empty())
-      before.remove_suffix(1);
-  }
-  return fmt::format("{}{}{}", before, to, after);
+  std::vector<std::string_view> parts = parts_of(name);
+  const auto found = std::ranges::search(parts, parts_of(from));
+  if (from.empty() || found.empty()) return std::string(name);
+  const auto behind = parts.erase(found.begin(), found.end());
+  if (!to.empty()) parts.insert(behind, to);
+  return fmt::format("{}", fmt::join(parts, "/"));
 }
 
 /// The part of the name that says the key; empty if there is none.
 std::string part_of(const Case& benchmark, const std::string& key) {
-  const std::string_view name = benchmark.name;
-  if (key == "scheduler" && find_parts(name, benchmark.scheduler) != std::string_view::npos) {
-    return benchmark.scheduler;
-  }
-  const std::string begin = key + ':';
-  for (std::size_t at = 0; at < name.size();) {
-    const auto end = std::min(name.find('/', at), name.size());
-    const std::string_view part = name.substr(at, end - at);
-    if (part.starts_with(begin)) return std::string(part);
-    at = end + 1;
+  for (const std::string_view part : parts_of(benchmark.name)) {
+    const bool is_scheduler = key == "scheduler" && part == benchmark.scheduler;
+    if (is_scheduler || part.starts_with(key + ':')) return std::string(part);
   }
   return {};
 }
@@ -230,9 +218,7 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
 
 void rename_all(Run& file, const std::vector<std::pair<std::string, std::string>>& mapping) {
   for (Case& benchmark : file.cases) {
-    for (const auto& [from, to] : mapping) {
-      benchmark.name = mapped_name(benchmark.name, from, to);
-    }
+    for (const auto& [from, to] : mapping) benchmark.name = mapped_name(benchmark.name, from, to);
   }
   require_different_names(file);
 }

@@ -277,10 +277,8 @@ std::optional<double> detectable(const Candidate& candidate, double alpha,
 }  // namespace
 
 std::vector<double> times_of(const model::Case& benchmark) {
-  std::vector<double> times;
-  if (!benchmark.error.empty()) return times;
-  for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
-  return times;
+  if (!benchmark.error.empty()) return {};
+  return model::each_of(benchmark.repetitions, &model::Repetition::real_ns);
 }
 
 void add_failures(const std::vector<Run>& files, std::string_view side,
@@ -320,10 +318,8 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
                           const FilesPolicy& policy, const RowObserver& observer) {
   FilesReport report;
   report.policy = policy;
-  std::vector<const Run*> all;
-  for (const auto* files : {&base, &head}) {
-    for (const Run& file : *files) all.push_back(&file);
-  }
+  std::vector<const Run*> all = model::pointers_to(base);
+  for (const Run& file : head) all.push_back(&file);
   report.machine_differs = machine_differences(all);
   const bool same_machine = report.machine_differs.empty();
   add_failures(base, "base", report.failed);
@@ -353,14 +349,9 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
   }
   if (candidates.empty()) return report;
 
-  std::vector<double> p;
-  std::vector<double> p_faster;
-  for (const Candidate& each : candidates) {
-    p.push_back(each.row.p);
-    p_faster.push_back(each.p_faster);
-  }
+  const auto p = model::each_of(candidates, [](const Candidate& each) { return each.row.p; });
   const std::vector<double> adjusted = stats::holm(p);
-  const std::vector<double> adjusted_faster = stats::holm(p_faster);
+  const auto adjusted_faster = stats::holm(model::each_of(candidates, &Candidate::p_faster));
   const Attainable attainable(p);
   bool any_fail = false;
   bool any_undecided = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/model/lookup.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/stats/walsh.hpp"
 
@@ -12,8 +13,8 @@ namespace {
 using Blocks = std::vector<std::vector<double>>;
 
 Gain gain_of(const Blocks& blocks, std::size_t from, std::size_t to) {
-  std::vector<double> log_ratios;
-  for (const auto& block : blocks) log_ratios.push_back(std::log(block[from] / block[to]));
+  const auto log_ratios =
+      model::each_of(blocks, [&](const auto& block) { return std::log(block[from] / block[to]); });
   Gain gain{std::exp(stats::hodges_lehmann(log_ratios))};
   const auto [low, high] = stats::confidence_interval(log_ratios, kLadderConfidence);
   if (std::isfinite(low) && std::isfinite(high)) gain.interval = {std::exp(low), std::exp(high)};
@@ -31,17 +32,15 @@ std::vector<LadderVerdict> climb(const model::Ladder& ladder) {
     verdict.workload = workload.name;
     verdict.blocks = blocks.size();
     for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
-      std::vector<double> times;
-      for (const auto& block : blocks) times.push_back(block[i]);
       LadderRow& row = verdict.rows.emplace_back();
-      row.median_ns = stats::median(times);
+      row.median_ns =
+          stats::median(model::each_of(blocks, [&](const auto& block) { return block[i]; }));
       if (i == 0) continue;
       row.step = gain_of(blocks, i - 1, i);
       row.total = gain_of(blocks, 0, i);
     }
-    const auto* const found = std::ranges::find(model::kDocumentedTotals, workload.name,
-                                                &model::DocumentedTotal::workload);
-    if (found != model::kDocumentedTotals.end()) verdict.documented = found;
+    verdict.documented = model::element_of(model::kDocumentedTotals, workload.name,
+                                           &model::DocumentedTotal::workload);
   }
   return verdicts;
 }

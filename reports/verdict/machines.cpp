@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "reports/model/lookup.hpp"
 #include "reports/model/machine_key.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/walsh.hpp"
@@ -17,9 +18,7 @@ std::vector<std::vector<double>> by_machine(const std::vector<double>& differenc
   for (std::size_t i = 0; i < differences.size(); ++i) {
     groups[machines[i]].push_back(differences[i]);
   }
-  std::vector<std::vector<double>> result;
-  for (auto& [machine, group] : groups) result.push_back(std::move(group));
-  return result;
+  return model::each_of(groups, [](const auto& group) { return group.second; });
 }
 
 }  // namespace
@@ -59,11 +58,9 @@ std::vector<std::size_t> machine_of_blocks(const model::PairedTrial& trial,
 std::vector<double> observations(const std::vector<double>& differences,
                                  const std::vector<std::size_t>& machines, model::Unit unit) {
   if (unit == model::Unit::block) return differences;
-  std::vector<double> result;
-  for (const auto& group : by_machine(differences, machines)) {
-    result.push_back(stats::hodges_lehmann(group));
-  }
-  return result;
+  return model::each_of(by_machine(differences, machines), [](const std::vector<double>& group) {
+    return stats::hodges_lehmann(group);
+  });
 }
 
 std::vector<MachineEffect> effects_of(const std::vector<double>& differences,

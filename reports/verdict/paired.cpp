@@ -333,11 +333,9 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
   const std::vector<BenchmarkVerdict> others =
       judge_at(trial, other, now, Rows(rows.size()), false);
   const Numbers machines = observed.machines_of(now.blocks);
-  std::vector<std::vector<double>> differences;
-  for (const std::size_t each : now.benchmarks) {
-    differences.push_back(
-        series_of(trial, trial.setup.benchmarks[each], now.blocks, wall_time)->differences);
-  }
+  const auto differences = model::each_of(now.benchmarks, [&](std::size_t each) {
+    return series_of(trial, trial.setup.benchmarks[each], now.blocks, wall_time)->differences;
+  });
   const auto spreads = stats::heterogeneity(differences, machines, trial.setup.seed);
   const std::size_t more = by_block ? now.blocks.size() / other.count(now.blocks) : 1;
   for (std::size_t i = 0; i < differences.size(); ++i) {
@@ -394,6 +392,12 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
 }
 
 }  // namespace
+
+std::optional<Verdict> PairedFile::verdict() const {
+  if (outcome == Outcome::judged) return report.overall;
+  if (outcome == Outcome::identical) return Verdict::pass;
+  return outcome == Outcome::no_base ? std::optional(Verdict::inconclusive) : std::nullopt;
+}
 
 bool fails(const BenchmarkVerdict& row) {
   return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||

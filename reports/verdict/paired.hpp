@@ -114,10 +114,13 @@ struct PairedFile {
     no_base,    ///< base has failed, and head is sound
   };
   Outcome outcome = Outcome::judged;
-  model::PairedTrial trial;      ///< if not judged: only the programs and `reproduce`
-  PairedReport report;           ///< of a judged trial
-  model::PairedFailure failure;  ///< of a failed trial, or of base
-  std::string why;               ///< of identical programs, a clause; older reports have none
+  model::PairedTrial trial{};      ///< read, if not judged: only the programs and `reproduce`
+  PairedReport report{};           ///< of a judged trial
+  model::PairedFailure failure{};  ///< of a failed trial, or of base
+  std::string why{};               ///< of identical programs, a clause; older reports have none
+
+  /// Empty if there is nothing to judge.
+  [[nodiscard]] std::optional<Verdict> verdict() const;
 };
 
 }  // namespace taskbench::reports::verdict

@@ -176,8 +176,8 @@ TEST(Attendance, a_trial_cut_anywhere_goes_on_with_what_it_would_have_measured) 
     journal += json::journal_line(sample) + '\n';
   }
   cut = json::parse_journal("j", journal + json::journal_line(*made.trial.end) + '\n');
-  EXPECT_EQ(json::to_json(cut, verdict::judge(cut)),
-            json::to_json(made.trial, verdict::judge(made.trial)));
+  EXPECT_EQ(json::to_json({.trial = cut, .report = verdict::judge(cut)}),
+            json::to_json({.trial = made.trial, .report = verdict::judge(made.trial)}));
 }
 
 // Under a sanitizer, which would find nothing more in the others, a part of them.

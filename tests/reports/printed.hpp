@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "reports/render/ladder.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/render.hpp"
 

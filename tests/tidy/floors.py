@@ -44,7 +44,7 @@ FLOORS = {
     "workloads/base": "PUBLIC_OF_RUNTIME",
     "workloads/net": "PUBLIC_OF_RUNTIME workloads/base",
     "workloads": "PUBLIC_OF_RUNTIME workloads/base workloads/net",
-    "harness/os": "",
+    "harness/os": "reports/model",
     "harness/machine": "harness/os reports/model",
     "harness/bench": "harness/os harness/machine reports/model workloads/base workloads"
     " PUBLIC_OF_RUNTIME",

@@ -1,5 +1,6 @@
 // What a later calibration keeps of earlier ones.
-#include "reports/json/noise.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

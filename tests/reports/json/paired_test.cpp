@@ -49,14 +49,14 @@ model::PairedTrial sample_trial() {
 TEST(PairedReader, reads_back_what_was_written) {
   const model::PairedTrial trial = sample_trial();
   const verdict::PairedReport report = verdict::judge(trial);
-  const std::string text = to_json(trial, report);
+  const std::string text = to_json({.trial = trial, .report = report});
   ASSERT_TRUE(is_paired_report(text));
   const verdict::PairedFile file = parse_paired_report("r.json", text);
   EXPECT_EQ(file.outcome, Outcome::judged);
   EXPECT_EQ(file.report.benchmarks[0].cpu->verdict, verdict::Verdict::fail);
   EXPECT_FALSE(file.report.benchmarks[1].cpu);
   // Written again, it must be equal: nothing was lost or changed.
-  EXPECT_EQ(to_json(file.trial, file.report), text);
+  EXPECT_EQ(to_json(file), text);
 }
 
 TEST(PairedReader, reads_back_instructions) {
@@ -66,9 +66,9 @@ TEST(PairedReader, reads_back_instructions) {
                         {model::Side::head, "sort", {1005, 1005}, ""},
                         {model::Side::base, "hash", {7, 7}, ""},
                         {model::Side::head, "hash", {}, "no valgrind"}};
-  const std::string text = to_json(trial, verdict::judge(trial));
+  const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
   const verdict::PairedFile file = parse_paired_report("r.json", text);
-  EXPECT_EQ(to_json(file.trial, file.report), text);
+  EXPECT_EQ(to_json(file), text);
   EXPECT_EQ(file.report.benchmarks[0].instructions->verdict, verdict::Verdict::fail);
   EXPECT_EQ(file.report.benchmarks[1].instructions->reason, "of head: no valgrind");
 }
@@ -90,9 +90,9 @@ TEST(PairedReader, reads_back_kinds_of_counts_and_what_explains_a_failure) {
                          {{"fences", 0, 7, "push", "/src/queue.hpp", 12}},
                          ""},
                         {"hash", 0, 0, 0, {}, {}, "no valgrind"}};
-  const std::string text = to_json(trial, verdict::judge(trial));
+  const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
   const verdict::PairedFile file = parse_paired_report("r.json", text);
-  EXPECT_EQ(to_json(file.trial, file.report), text);
+  EXPECT_EQ(to_json(file), text);
   const auto& kinds = file.report.benchmarks[0].kinds;
   ASSERT_EQ(kinds.size(), 2U);
   EXPECT_EQ(kinds[0].verdict, verdict::Verdict::pass);
@@ -103,22 +103,25 @@ TEST(PairedReader, reads_back_kinds_of_counts_and_what_explains_a_failure) {
 }
 
 TEST(PairedReader, reads_the_other_outcomes) {
-  const model::PairedSetup setup = sample_trial().setup;
-  const auto identical = parse_paired_report("r.json", identical_to_json(setup, "they are one"));
+  const model::PairedTrial trial = sample_trial();
+  const auto identical = parse_paired_report(
+      "r.json", to_json({.outcome = Outcome::identical, .trial = trial, .why = "they are one"}));
   EXPECT_EQ(identical.outcome, Outcome::identical);
   EXPECT_EQ(identical.why, "they are one");
-  EXPECT_EQ(identical.trial.setup.head.commit, setup.head.commit);
+  EXPECT_EQ(identical.trial.setup.head.commit, trial.setup.head.commit);
   model::PairedFailure failure;
   failure.stage = model::PairedFailure::Stage::build;
   failure.side = model::Side::head;
   failure.message = "it does not build";
   failure.lines = {"error: x"};
-  const auto failed = parse_paired_report("r.json", failure_to_json(setup, failure));
+  const auto failed = parse_paired_report(
+      "r.json", to_json({.outcome = Outcome::failed, .trial = trial, .failure = failure}));
   EXPECT_EQ(failed.outcome, Outcome::failed);
   EXPECT_EQ(failed.failure.side, model::Side::head);
   EXPECT_EQ(failed.failure.stage, model::PairedFailure::Stage::build);
   EXPECT_EQ(failed.failure.lines, failure.lines);
-  const auto no_base = parse_paired_report("r.json", no_base_to_json(setup, failure));
+  const auto no_base = parse_paired_report(
+      "r.json", to_json({.outcome = Outcome::no_base, .trial = trial, .failure = failure}));
   EXPECT_EQ(no_base.outcome, Outcome::no_base);
   EXPECT_EQ(no_base.failure.message, failure.message);
 }
@@ -129,7 +132,7 @@ std::string complaint(const std::string& text) {
 
 TEST(PairedReader, refuses_what_was_damaged) {
   const model::PairedTrial trial = sample_trial();
-  const std::string text = to_json(trial, verdict::judge(trial));
+  const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
   const std::string cut = complaint(text.substr(0, text.size() / 2));
   EXPECT_TRUE(cut.starts_with("r.json: not a sound report of `taskbench ab`: it is not valid JSON"))
       << cut;
@@ -156,7 +159,7 @@ TEST(PairedReader, refuses_instructions_that_are_neither_counted_nor_explained) 
   model::PairedTrial trial = sample_trial();
   trial.setup.counts_instructions = true;
   trial.instructions = {{model::Side::base, "sort", {}, "no valgrind"}};
-  const std::string text = to_json(trial, verdict::judge(trial));
+  const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
   for (const std::string other : {"\"reason\": null", "\"reason\": 5", "\"x\": 1"}) {
     const std::string changed = replaced(text, "\"reason\": \"of base: no valgrind\"", other);
     EXPECT_NE(complaint(changed), "nothing was thrown") << other;
@@ -166,7 +169,8 @@ TEST(PairedReader, refuses_instructions_that_are_neither_counted_nor_explained) 
 TEST(PairedReader, refuses_a_failure_of_nobody) {
   model::PairedFailure failure;
   failure.side = model::Side::head;
-  const std::string text = failure_to_json(sample_trial().setup, failure);
+  const std::string text =
+      to_json({.outcome = Outcome::failed, .trial = sample_trial(), .failure = failure});
   EXPECT_EQ(complaint(text), "nothing was thrown");
   for (const std::string other : {"\"side\": 7", "\"x\": 1"}) {
     EXPECT_NE(complaint(replaced(text, "\"side\": \"head\"", other)), "nothing was thrown");

@@ -88,7 +88,7 @@ Sample sample_of(int count, const std::function<BenchmarkVerdict(int)>& row, dou
 }
 
 std::string comment_of(const Sample& sample) {
-  std::string text = markdown(comment(sample.trial, sample.report, {}));
+  std::string text = markdown(comment({.trial = sample.trial, .report = sample.report}, {}));
   // Written for whoever wants to read them, or to see them in a browser.
   if (const char* folder = std::getenv("TASKBENCH_COMMENTS")) {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();

@@ -1,5 +1,6 @@
 // What is made of the times of a ladder: its steps, its table, its waterfall.
 #include "reports/verdict/ladder.hpp"
+#include "reports/render/render.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/render/ladder.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 

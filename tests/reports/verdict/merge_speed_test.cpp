@@ -91,7 +91,7 @@ std::size_t merged_and_written(const std::vector<std::string>& texts) {
   EXPECT_EQ(report.benchmarks.size(), kBenchmarks);
   const render::Document document = render::document(trial, report);
   return render::terminal(document, {}).size() + render::markdown(document).size() +
-         json::to_json(trial, report).size();
+         json::to_json({.trial = trial, .report = report}).size();
 }
 
 class MergeSpeed : public testing::TestWithParam<bool> {};

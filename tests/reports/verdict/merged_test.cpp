@@ -134,7 +134,8 @@ TEST(merged_test, the_order_of_the_files_does_not_matter) {
   const PairedTrial first = merge(files, {});
   std::ranges::reverse(files);
   const PairedTrial second = merge(files, {});
-  EXPECT_EQ(json::to_json(first, judge(first)), json::to_json(second, judge(second)));
+  EXPECT_EQ(json::to_json({.trial = first, .report = judge(first)}),
+            json::to_json({.trial = second, .report = judge(second)}));
   EXPECT_EQ(complete_blocks(first), 20);
 }
 

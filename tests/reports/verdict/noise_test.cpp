@@ -1,5 +1,6 @@
 // Noise floors from trials with made-up noise.
 #include "reports/verdict/noise.hpp"
+#include "reports/json/writer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <cmath>
 #include <random>
 
-#include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/printed.hpp"

@@ -198,7 +198,8 @@ TEST(paired_test, a_trial_too_short_to_fail_anything_says_so_and_what_would_do) 
     const PairedReport report = judge(trial);
     EXPECT_EQ(report.could_fail, blocks >= 7) << blocks;
     EXPECT_EQ(report.overall, blocks >= 7 ? Verdict::fail : Verdict::inconclusive) << blocks;
-    const std::string text = render::markdown(render::comment(trial, report, {}));
+    const std::string text =
+        render::markdown(render::comment({.trial = trial, .report = report}, {}));
     const std::string says =
         " of 4 processes cannot FAIL anything, however much slower head is; that takes 7 or more "
         "(--budget 70s, or fewer benchmarks with --workload)";
@@ -295,7 +296,7 @@ TEST(paired_test, more_cpu_time_of_a_program_that_waits_for_a_cpu_fails) {
     EXPECT_NEAR(cpu.delta, 0.03 * (1 + sleeps / 0.15), 0.02) << sleeps;
     EXPECT_EQ(cpu.verdict, Verdict::fail) << sleeps;
     EXPECT_EQ(report.overall, Verdict::fail) << sleeps;
-    const auto written = json::to_json(trial, report);
+    const auto written = json::to_json({.trial = trial, .report = report});
     EXPECT_TRUE(contains(written, fmt::format("\"delta\": {}", cpu.delta))) << written;
     EXPECT_TRUE(contains(render::table(trial, report, {}), render::percent(cpu.delta)));
   }
@@ -320,7 +321,7 @@ TEST(paired_test, a_slower_program_that_computes_is_told_from_one_that_waits) {
   const auto text_of = [](double cpu_change, model::CpuTimeOf whose) {
     auto trial = trial_of({{"slow", 0.2, 0.01, 1, cpu_change}}, 16, 6);
     trial.setup.cpu_time_of["slow"] = whose;
-    return render::markdown(render::comment(trial, judge(trial), {}));
+    return render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {}));
   };
   const std::string computes = text_of(0.2, model::CpuTimeOf::process);
   EXPECT_TRUE(contains(computes, ": it computes more, its CPU time +"));
@@ -366,7 +367,8 @@ TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
   const PairedReport report = judge(trial);
   EXPECT_NEAR(*report.machine.others_share, 0.3, 0.02);
   EXPECT_EQ(*report.machine.quota_throttles, 32);
-  const std::string text = render::markdown(render::comment(trial, report, {}));
+  const std::string text =
+      render::markdown(render::comment({.trial = trial, .report = report}, {}));
   EXPECT_TRUE(
       contains(text, "- The machine was disturbed while it measured: the hypervisor stole 5.0 %"));
   EXPECT_TRUE(contains(text, "compare again when less runs beside it"));
@@ -375,7 +377,8 @@ TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
 
 TEST(paired_test, a_name_cannot_steer_who_reads_the_comment) {
   auto trial = trial_of({{"red\x1b[31m\nnext| line", 0.1}}, 16, 1, TrialEnd::decided);
-  const std::string comment = render::markdown(render::comment(trial, judge(trial), {}));
+  const std::string comment =
+      render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {}));
   EXPECT_FALSE(contains(comment, "\x1b"));
   EXPECT_FALSE(contains(comment, "\nnext"));
   EXPECT_FALSE(contains(render::table(trial, judge(trial), {}), "\nnext"));
@@ -510,12 +513,14 @@ TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
   EXPECT_EQ(report.benchmarks.size(), 2U);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_FALSE(report.decided);
-  const std::string text = render::markdown(render::comment(trial, report, {}));
+  const std::string text =
+      render::markdown(render::comment({.trial = trial, .report = report}, {}));
   EXPECT_TRUE(
       contains(text, "1 benchmark was not looked at closely, as there was no time for all"));
   EXPECT_TRUE(contains(text, "A slowdown of up to "));
   EXPECT_TRUE(contains(text, "1 benchmark was not judged at all, as there was no time: c."));
-  const auto read = json::parse_paired_report("r.json", json::to_json(trial, report));
+  const auto read =
+      json::parse_paired_report("r.json", json::to_json({.trial = trial, .report = report}));
   EXPECT_EQ(read.report.resting, report.resting);
   EXPECT_EQ(read.report.unreached, report.unreached);
 }
@@ -571,8 +576,9 @@ TEST(paired_test, no_verdict_contradicts_the_figures_beside_it) {
     EXPECT_GT((seen[{decided, Verdict::inconclusive}]), 0) << word(decided);
   }
   const auto withdrawn = trial_of_shift(1.0, 1.3, 11);
-  EXPECT_TRUE(contains(render::markdown(render::comment(withdrawn, judge(withdrawn), {})),
-                       "- a was a PASS after the first 8 blocks, at "));
+  EXPECT_TRUE(contains(
+      render::markdown(render::comment({.trial = withdrawn, .report = judge(withdrawn)}, {})),
+      "- a was a PASS after the first 8 blocks, at "));
   EXPECT_FALSE(verdict_of_shift(0.56, 1.0, 11).decided->blocks == 12);
 }
 
@@ -595,9 +601,10 @@ TEST(paired_test, adjusted_p_is_never_below_the_raw_one) {
 
 TEST(paired_test, the_same_trial_gives_the_same_bytes) {
   const auto trial = trial_of({{"a", 0.1}, {"b"}}, 33, 9, TrialEnd::budget);
-  EXPECT_EQ(json::to_json(trial, judge(trial)), json::to_json(trial, judge(trial)));
-  EXPECT_EQ(render::markdown(render::comment(trial, judge(trial), {})),
-            render::markdown(render::comment(trial, judge(trial), {})));
+  EXPECT_EQ(json::to_json({.trial = trial, .report = judge(trial)}),
+            json::to_json({.trial = trial, .report = judge(trial)}));
+  EXPECT_EQ(render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {})),
+            render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {})));
 }
 
 TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
@@ -606,7 +613,8 @@ TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
   const auto report = judge(trial);
   const std::string table = render::table(trial, report, {});
   EXPECT_TRUE(contains(table, "\nFAIL: slow|er is "));
-  const std::string comment = render::markdown(render::comment(trial, report, {}));
+  const std::string comment =
+      render::markdown(render::comment({.trial = trial, .report = report}, {}));
   EXPECT_TRUE(comment.starts_with("### taskbench: FAIL: slow\\|er is ")) << comment;
   EXPECT_TRUE(contains(comment, "| slow\\|er |"));
   EXPECT_TRUE(contains(comment, "steals 3.00 → 9.00"));
@@ -621,7 +629,7 @@ TEST(paired_test, the_comment_has_its_title_its_marker_and_both_commits) {
   trial.setup.head.revision = std::string(12, 'b');
   trial.setup.head.commit = std::string(40, 'b');
   const std::string comment =
-      render::markdown(render::comment(trial, judge(trial), {"Speed", true}));
+      render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {"Speed", true}));
   EXPECT_TRUE(comment.starts_with("<!-- taskbench-gate -->\n### Speed: PASS")) << comment;
   EXPECT_TRUE(contains(
       comment, "Head bbbbbbbbbbbb against base aaaaaaaaaaaa (origin/\\*main\\*): 1 passes."));
@@ -633,7 +641,8 @@ TEST(paired_test, a_log_stays_in_its_block_whatever_it_says) {
   failure.side = Side::head;
   failure.message = "head <b> does not build";
   failure.lines = {"````", "\x1b[31m# heading"};
-  const std::string comment = render::markdown(render::failure_comment({}, failure, {}));
+  const std::string comment = render::markdown(
+      render::comment({.outcome = PairedFile::Outcome::failed, .failure = failure}, {}));
   EXPECT_TRUE(comment.starts_with("### taskbench: no verdict: head does not build")) << comment;
   EXPECT_FALSE(contains(comment, "<b>"));
   EXPECT_TRUE(contains(comment, "`````text\n````\n\uFFFD[31m# heading\n`````\n"));
