@@ -105,15 +105,17 @@ class RunCommand final : public Command {
         "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
         "  taskbench run http_hello --load wrk --repetitions 3\n"
         "  taskbench run --command quick='sort -S 1G big.txt' --command slow='sort big.txt'\n"
+        "  taskbench run --command sort='sort --parallel={n} big.txt' --param n=1,2,4\n"
         "\n"
         "Exit status: 0 done, 2 usage or input error, 4 a program that --load or --counters needs "
         "is missing or failed, 5 a workload failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
-    for (const char* other : {"WORKLOAD", "--scheduler", "--workers", "--param", "--filter",
-                              "--time-budget", "--pin", "--counters", "--load"}) {
+    for (const char* other : {"WORKLOAD", "--scheduler", "--workers", "--time-budget", "--pin",
+                              "--counters", "--load"}) {
       options["--command"]->excludes(options[other]);
     }
+    declare_commands(options);
     declare_output(options);
   }
 
@@ -137,7 +139,8 @@ class RunCommand final : public Command {
     options.value(
         "--param", arguments_.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
         "Set a parameter of every chosen workload that has it, or, as WORKLOAD.NAME=VALUE, of one. "
-        "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them.");
+        "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them. "
+        "With --command, NAME=VALUE[,VALUE...] puts each value in the place of {NAME}.");
     options.value("--filter", arguments_.filter, "REGEX", Text{.may_be_empty = true},
                   "Keep the cases whose name matches this regular expression (RE2 syntax) "
                   "anywhere. A name looks like chained_spawn/work_stealing/workers:2.");
@@ -146,6 +149,26 @@ class RunCommand final : public Command {
                   "iteration runs it once, without a shell, its output thrown away. May be "
                   "repeated.");
     options.flag("--list", list_, "Print the names of the cases that would run, and run none.");
+  }
+
+  void declare_commands(Options& options) {
+    options.group("Commands");
+    const auto option = [&](const char* name, std::string& command, const char* help) {
+      options.value(name, command, "CMD", Text{}, help)->needs(options["--command"]);
+    };
+    option("--setup", arguments_.setup,
+           "Run this before the first run of each command. It is not timed, as what follows.");
+    option("--prepare", arguments_.prepare,
+           "Run this before each run: sh -c 'sync; echo 3 >/proc/sys/vm/drop_caches'.");
+    option("--conclude", arguments_.conclude, "Run this after each run.");
+    options
+        .value("--input", arguments_.input, "FILE", Path{.may_be_dash = false},
+               "What each command reads; nothing if this is not given.")
+        ->needs(options["--command"]);
+    options
+        .flag("--ignore-failure", arguments_.may_fail,
+              "A command that ends with another status than 0 has not failed.")
+        ->needs(options["--command"]);
   }
 
   void declare_measuring(Options& options) {

@@ -238,7 +238,11 @@ std::string why_no_expression(const RE2& expression) {
   return fmt::format("{}: '{}', at byte {}", reason, shortened(culprit), at + 1);
 }
 
-std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& pattern) {
+/// Keeps the cases, or commands, whose names match.
+template <class Named>
+void keep_matching(const std::optional<std::string>& filter, std::vector<Named>& cases) {
+  if (!filter) return;
+  const std::string& pattern = *filter;
   constexpr std::int64_t kMaxExpressionBytes = 64 << 20;
   RE2::Options options;
   options.set_log_errors(false);
@@ -248,12 +252,15 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
     refuse("--filter: '{}' is not a regular expression: {}", shortened(pattern),
            why_no_expression(expression));
   }
-  std::vector<Case> kept = cases;
-  std::erase_if(kept,
-                [&](const Case& each) { return !RE2::PartialMatch(each.name(), expression); });
-  if (!kept.empty()) return kept;
-  refuse("--filter: '{}' matches none of the {} cases; the first is '{}'", shortened(pattern),
-         cases.size(), cases.front().name());
+  std::vector<Named> kept = cases;
+  std::erase_if(kept, [&](const Named& each) {
+    return !RE2::PartialMatch(std::invoke(&Named::name, each), expression);
+  });
+  if (kept.empty()) {
+    refuse("--filter: '{}' matches none of the {} cases; the first is '{}'", shortened(pattern),
+           cases.size(), std::invoke(&Named::name, cases.front()));
+  }
+  cases = std::move(kept);
 }
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
@@ -326,31 +333,118 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
 
 bool is_assignment(const std::string& word) { return word.find('=') != std::string::npos; }
 
-/// "NAME=COMMAND", or a command, which is its own name.
-TimedCommand parse_command(const std::string& text) {
+/// NAME and VALUE of "{NAME}" in a command.
+using Substitution = std::pair<std::string, std::string>;
+
+/// --param NAME=VALUE[,VALUE...] for commands.
+struct Placeholder {
+  std::string name;
+  Strings values;
+};
+
+std::vector<Placeholder> parse_placeholders(const Strings& given) {
+  std::vector<Placeholder> placeholders;
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      refuse("--param '{}' is not NAME=VALUE[,VALUE...]", text);
+    }
+    Placeholder one{text.substr(0, equals), parse_list("--param", {text.substr(equals + 1)})};
+    if (contains(placeholders, one.name, &Placeholder::name)) {
+      refuse("--param: {} is given twice", one.name);
+    }
+    placeholders.push_back(std::move(one));
+  }
+  return placeholders;
+}
+
+/// Every combination of the values of those that `text` has.
+std::vector<std::vector<Substitution>> combinations(const std::vector<Placeholder>& placeholders,
+                                                    const std::string& text) {
+  std::vector<std::vector<Substitution>> result(1);
+  for (const auto& [name, values] : placeholders) {
+    if (text.find(fmt::format("{{{}}}", name)) == std::string::npos) continue;
+    std::vector<std::vector<Substitution>> more;
+    for (const auto& each : result) {
+      for (const std::string& value : values) {
+        more.push_back(each);
+        more.back().emplace_back(name, value);
+      }
+    }
+    if (more.size() > kMaxCases) refuse("--param: at most {} commands", kMaxCases);
+    result = std::move(more);
+  }
+  return result;
+}
+
+std::string replaced(std::string text, const std::vector<Substitution>& by) {
+  for (const auto& [name, value] : by) {
+    const std::string place = fmt::format("{{{}}}", name);
+    for (std::size_t at = text.find(place); at != std::string::npos;
+         at = text.find(place, at + value.size())) {
+      text.replace(at, place.size(), value);
+    }
+  }
+  return text;
+}
+
+Strings words_in(std::string_view option, const std::string& text) {
+  try {
+    return split_command(text);
+  } catch (const std::invalid_argument& error) {
+    refuse("{} '{}': {}", option, shortened(text), error.what());
+  }
+}
+
+/// The commands of "NAME=COMMAND", or of a command, which is its own name: one for each combination
+/// of the parameters that are in it.
+std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std::string& text,
+                                        const std::vector<Placeholder>& placeholders) {
   constexpr std::string_view kOfNames =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/";
   const std::size_t end = text.find_first_not_of(kOfNames);
   const bool has_name = end != std::string::npos && end > 0 && text[end] == '=';
-  TimedCommand command{.name = text.substr(0, has_name ? end : std::string::npos)};
-  try {
-    command.words = split_command(text.substr(has_name ? end + 1 : 0));
-  } catch (const std::invalid_argument& error) {
-    refuse("--command '{}': {}", shortened(text), error.what());
+  const std::string name = text.substr(0, has_name ? end : std::string::npos);
+  const std::string command = text.substr(has_name ? end + 1 : 0);
+  std::vector<TimedCommand> commands;
+  for (const auto& by : combinations(placeholders, command)) {
+    const auto beside = [&](std::string_view option, const std::string& given) {
+      return given.empty() ? Strings() : words_in(option, replaced(given, by));
+    };
+    TimedCommand one{.name = has_name ? name : replaced(name, by),
+                     .words = words_in("--command", replaced(command, by)),
+                     .setup = beside("--setup", arguments.setup),
+                     .prepare = beside("--prepare", arguments.prepare),
+                     .conclude = beside("--conclude", arguments.conclude),
+                     .may_fail = arguments.may_fail};
+    if (!arguments.input.empty()) one.input = replaced(arguments.input.string(), by);
+    if (has_name) {
+      for (const auto& [parameter, value] : by) one.name += fmt::format("/{}:{}", parameter, value);
+    }
+    commands.push_back(std::move(one));
   }
-  return command;
+  return commands;
 }
 
 RunPlan plan_commands(const RunArguments& arguments) {
+  const std::vector<Placeholder> placeholders = parse_placeholders(arguments.parameters);
+  for (const auto& [name, values] : placeholders) {
+    const std::string place = fmt::format("{{{}}}", name);
+    const auto has = [&](const std::string& text) { return text.find(place) != text.npos; };
+    if (std::ranges::none_of(arguments.commands, has)) refuse("--param: no command has {}", place);
+  }
   RunPlan plan = arguments.plan;
   for (const std::string& text : arguments.commands) {
-    TimedCommand command = parse_command(text);
-    if (contains(plan.commands, command.name, &TimedCommand::name)) {
-      refuse("--command: '{}' is given twice; give each a name, as in NAME='{}'",
-             shortened(command.name), shortened(text));
+    for (TimedCommand& command : parse_command(arguments, text, placeholders)) {
+      if (contains(plan.commands, command.name, &TimedCommand::name)) {
+        refuse("--command: '{}' is given twice; give each a name, as in NAME='{}'",
+               shortened(command.name), shortened(text));
+      }
+      plan.commands.push_back(std::move(command));
     }
-    plan.commands.push_back(std::move(command));
   }
+  keep_matching(arguments.filter, plan.commands);
+  if (plan.commands.size() > kMaxCases) refuse("--command: at most {} commands", kMaxCases);
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);
   return plan;
@@ -370,7 +464,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
   plan_load(arguments, plan);
-  if (arguments.filter) plan.cases = keep_matching(std::move(plan.cases), *arguments.filter);
+  keep_matching(arguments.filter, plan.cases);
   check_extent(plan.cases);
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);

@@ -40,6 +40,12 @@ struct RunArguments {
   Strings parameters;
   std::optional<std::string> filter;
   Strings commands;  ///< --command, as given; none: workloads are measured
+  /// For each command: what comes before and after it, as given, and what it reads.
+  std::string setup;
+  std::string prepare;
+  std::string conclude;
+  fs::path input;  ///< empty: nothing
+  bool may_fail = false;
   std::optional<double> min_time_s;
   const Loader* loader = nullptr;  ///< none: the workloads' own clients
   RunPlan plan;

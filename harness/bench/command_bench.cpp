@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <memory>
 
 #include "harness/bench/order.hpp"
@@ -25,6 +26,7 @@ constexpr int kBetweenLooks_ms = 100;
 constexpr std::int64_t kMostIterations = 1'000'000;
 
 constexpr double kKiB = 1024;
+constexpr const char* kNothing = "/dev/null";
 constexpr const char* kPeakMemory = "peak_memory_bytes";  // of its largest process
 
 /// The most memory that this process has had. A child begins with that as its own peak, so less
@@ -39,10 +41,11 @@ double own_peak_bytes() {
 /// to stop it.
 class Start {
  public:
-  /// What the command writes to its standard error goes to `errors`, or nowhere.
-  explicit Start(int errors = -1) {
+  /// The command reads `input`, and what it writes to its standard error goes to `errors`, or
+  /// nowhere.
+  explicit Start(const fs::path& input, int errors = -1) {
     ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions_, errors < 0 ? STDOUT_FILENO : errors,
                                        STDERR_FILENO);
@@ -88,38 +91,39 @@ struct Errors {
 /// A command and its result so far.
 class PreparedCommand {
  public:
-  PreparedCommand(const TimedCommand& command, const Settings& settings, const Start& start,
+  PreparedCommand(const TimedCommand& command, const Settings& settings,
                   const std::stop_token& stop)
-      : settings_(settings), start_(start), stop_(stop) {
+      : command_(command), settings_(settings), stop_(stop) {
     result_.name = command.name;
-    words_ = command.words;
-    for (std::string& word : words_) pointers_.push_back(word.data());
-    pointers_.push_back(nullptr);
   }
 
   [[nodiscard]] const model::Case& result() const { return result_; }
   [[nodiscard]] model::Case take_result() { return std::move(result_); }
-  [[nodiscard]] double repetition_s() const { return run_s_ * static_cast<double>(iterations_); }
+
+  /// How long a repetition takes, with what comes before and after each run.
+  [[nodiscard]] double repetition_s() const {
+    return whole_run_s_ * static_cast<double>(iterations_);
+  }
 
   /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
   /// as the settings say, to learn how many a repetition takes.
   void prepare() {
+    if (!has_input() || !run_beside("--setup", command_.setup)) return;
     Errors errors;
-    if (!run_once(Start(errors.pipe.write_end.get()), &errors)) {
-      if (!ended_) return;
-      ended_->errors = errors.text;
-      result_.error = ended_->text();
-      return;
-    }
+    if (!run_once(Start(command_.input, errors.pipe.write_end.get()), &errors)) return;
     const auto given = settings_.iterations.find(result_.name);
     const bool is_given = given != settings_.iterations.end();
     const auto begin = Clock::now();
+    double sum_s = 0;
     int runs = 0;
     do {
-      if (!run_once(start_)) return;
+      const auto once = run_once(start_);
+      if (!once) return;
+      sum_s += once->real_ns / 1e9;
       ++runs;
     } while (!is_given && seconds_since(begin) < settings_.warmup_s);
-    run_s_ = seconds_since(begin) / runs;
+    run_s_ = sum_s / runs;
+    whole_run_s_ = seconds_since(begin) / runs;
     iterations_ = is_given ? given->second
                            : std::clamp<std::int64_t>(std::llround(settings_.min_time_s / run_s_),
                                                       1, kMostIterations);
@@ -144,15 +148,61 @@ class PreparedCommand {
   }
 
  private:
+  /// Fails the command, for a reason that follows its name.
+  std::nullopt_t fail(std::string why) {
+    result_.error = std::move(why);
+    return std::nullopt;
+  }
+
+  bool has_input() {
+    if (::access(command_.input.c_str(), R_OK) == 0) return true;
+    fail(fmt::format("--input {}: {}", command_.input.string(), std::strerror(errno)));
+    return false;
+  }
+
+  /// Runs what an option says is to be done beside the command, if it says so; false if that failed
+  /// or this was told to stop.
+  bool run_beside(std::string_view option, const Strings& words) {
+    if (words.empty()) return true;
+    Errors errors;
+    ProcessOutcome ended = run(words, Start(kNothing, errors.pipe.write_end.get()), &errors).ended;
+    if (stop_.stop_requested()) return false;
+    if (ended.ok()) return true;
+    ended.errors = std::move(errors.text);
+    fail(fmt::format("{} {}", option, ended.text()));
+    return false;
+  }
+
   /// What one run took, and used together with the children that it waited for. Empty if it failed,
   /// which the result says then, or was told to stop.
   std::optional<model::Repetition> run_once(const Start& start, Errors* errors = nullptr) {
+    if (!run_beside("--prepare", command_.prepare)) return std::nullopt;
+    Run once = run(command_.words, start, errors);
+    if (stop_.stop_requested()) return std::nullopt;
+    const bool may_be = command_.may_fail && once.ended.end == ProcessOutcome::End::exited;
+    if (!once.ended.ok() && !may_be) {
+      if (errors != nullptr) once.ended.errors = errors->text;
+      return fail(once.ended.text());
+    }
+    if (!run_beside("--conclude", command_.conclude)) return std::nullopt;
+    return once.took;
+  }
+
+  struct Run {
+    ProcessOutcome ended;
+    model::Repetition took;
+  };
+
+  Run run(Strings words, const Start& start, Errors* errors) const {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    Run result;
     pid_t pid = 0;
     const auto begin = Clock::now();
-    if (const int error = start(pointers_.data(), pid); error != 0) {
-      ended_.emplace().code = error;
-      result_.error = ended_->text();
-      return std::nullopt;
+    if (const int error = start(pointers.data(), pid); error != 0) {
+      result.ended.code = error;
+      return result;
     }
     wait_for(pid, errors);
     const double took_s = seconds_since(begin);
@@ -161,13 +211,8 @@ class PreparedCommand {
     rusage used{};
     while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
     }
-    if (stop_.stop_requested()) return std::nullopt;
-    if (status != 0) {
-      ended_ = outcome_of(status);
-      result_.error = ended_->text();
-      return std::nullopt;
-    }
-    return model::Repetition{
+    result.ended = outcome_of(status);
+    result.took = {
         .iterations = 1,
         .real_ns = 1e9 * took_s,
         .cpu_ns = 1e9 * (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)),
@@ -176,6 +221,7 @@ class PreparedCommand {
                      {"major_faults", static_cast<double>(used.ru_majflt)},
                      {model::kVoluntarySwitches, static_cast<double>(used.ru_nvcsw)},
                      {model::kInvoluntarySwitches, static_cast<double>(used.ru_nivcsw)}}};
+    return result;
   }
 
   /// Returns when it has ended, and kills it when told to stop.
@@ -196,14 +242,13 @@ class PreparedCommand {
     }
   }
 
+  const TimedCommand& command_;
   const Settings& settings_;
-  const Start& start_;
   const std::stop_token& stop_;
+  const Start start_{command_.input};
   model::Case result_;
-  Strings words_;
-  std::vector<char*> pointers_;
-  std::optional<ProcessOutcome> ended_;  // if it failed
   double run_s_ = 0;
+  double whole_run_s_ = 0;  // with what comes before and after it
   std::int64_t iterations_ = 1;
 };
 
@@ -212,7 +257,6 @@ class PreparedCommand {
 Result measure_commands(std::span<const TimedCommand> commands, const Settings& settings,
                         const std::function<void(const Progress&)>& progress,
                         const std::stop_token& stop) {
-  const Start start;
   const auto begin = Clock::now();
   Progress now;
   now.repetitions_total = settings.repetitions * static_cast<std::int64_t>(commands.size());
@@ -224,7 +268,7 @@ Result measure_commands(std::span<const TimedCommand> commands, const Settings& 
   std::vector<std::unique_ptr<PreparedCommand>> prepared;
   for (const TimedCommand& command : commands) {
     show(command.name);
-    prepared.push_back(std::make_unique<PreparedCommand>(command, settings, start, stop));
+    prepared.push_back(std::make_unique<PreparedCommand>(command, settings, stop));
     if (!stop.stop_requested()) prepared.back()->prepare();
   }
   const auto turns =

@@ -8,13 +8,18 @@ namespace taskbench::harness {
 
 struct TimedCommand {
   std::string name;
-  Strings words;  ///< the program, looked up in PATH, and its arguments; no shell reads them
+  Strings words;       ///< the program, looked up in PATH, and its arguments; no shell reads them
+  Strings setup{};     ///< a command before its first run; empty: none
+  Strings prepare{};   ///< a command before each run
+  Strings conclude{};  ///< a command after each run
+  fs::path input{"/dev/null"};  ///< what it reads
+  bool may_fail = false;        ///< whether it may end with another status than 0
 };
 
 /// Runs each command as often as `settings` say, repetitions of all commands interleaved at random;
-/// an iteration is one run. What a command prints goes to /dev/null, and there is nothing to read
-/// for it. A command that fails has an error in place of figures. Whatever it has started in its
-/// process group and left behind is killed when it ends. `stop` may be requested by a signal
+/// an iteration is one run. What a command prints goes to /dev/null. What is run before and after
+/// it is not timed. A command that fails has an error in place of figures. Whatever it has started
+/// in its process group and left behind is killed when it ends. `stop` may be requested by a signal
 /// handler: the command that runs is killed, and what is complete is returned.
 [[nodiscard]] Result measure_commands(std::span<const TimedCommand> commands,
                                       const Settings& settings,

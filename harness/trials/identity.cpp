@@ -169,7 +169,10 @@ Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
   if (are_one_call(*base.program, *head.program)) {
     return {.reason = "base and head are one program, called in the same way"};
   }
-  if (base.program->kind().reads_no_files() && head.program->kind().reads_no_files()) {
+  const auto reads_none = [](const InstalledProgram& each) {
+    return each.program->kind().reads_no_files(each.program->command());
+  };
+  if (reads_none(base) && reads_none(head)) {
     return {.reason = "both are the same taskbench, byte for byte, which reads no other files"};
   }
   if (!base.root_has_all || !head.root_has_all) {

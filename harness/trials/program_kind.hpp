@@ -101,8 +101,8 @@ class ProgramKind {
   /// Whether reports say that it is of this kind.
   [[nodiscard]] virtual bool is_noted() const { return true; }
 
-  /// Whether it reads no file but its own.
-  [[nodiscard]] virtual bool reads_no_files() const { return false; }
+  /// Whether a command of this kind reads no file but its own.
+  [[nodiscard]] virtual bool reads_no_files(const Strings& /*command*/) const { return false; }
 
   /// Whether its program may be one in PATH, an interpreter: what is measured is then what its
   /// arguments name.

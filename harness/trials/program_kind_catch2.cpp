@@ -28,8 +28,11 @@ class Catch2Kind final : public ProgramKind {
     return file.starts_with(kElf) && has("benchmark-no-analysis") && has("BenchmarkResults");
   }
 
-  Answer ask(const Strings& command, const Ask&, bool) const override {
-    return {.is_of_kind = true, .command = command};
+  Answer ask(const Strings& command, const Ask& ask, bool) const override {
+    Answer answer{.command = command,
+                  .list = ask(with(command, {"--list-reporters"}), kListTimeout_s)};
+    answer.is_of_kind = answer.list.output.find("Available reporters") != std::string::npos;
+    return answer;
   }
 
   bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }

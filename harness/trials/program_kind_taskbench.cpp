@@ -1,5 +1,7 @@
 #include "harness/trials/program_kind.hpp"
 
+#include <algorithm>
+
 #include "harness/trials/stored.hpp"
 
 namespace taskbench::harness {
@@ -49,7 +51,10 @@ class TaskbenchKind final : public ProgramKind {
   }
 
   bool takes_iterations() const override { return true; }
-  bool reads_no_files() const override { return true; }
+  bool reads_no_files(const Strings& command) const override {
+    return std::ranges::none_of(
+        command, [](const std::string& word) { return word.starts_with("--command"); });
+  }
   bool is_noted() const override { return false; }
   std::string why_not_counted() const override { return {}; }
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {

@@ -33,7 +33,7 @@ class Commands(CommandTest):
         script = self.write("slow", f"#!/bin/sh\necho run >>{log}\nsleep 0.02\n", 0o755)
         answer = self.run_commands(f"slow={script}", "true")
         self.assertRegex(answer.stdout, r"(?m)^command +median ")
-        self.assertRegex(answer.stdout, r"(?m)^slow +\d\d\.\d")
+        self.assertRegex(answer.stdout, r"(?m)^slow +[\d,]+\.\d")
         rows = self.rows("slow")
         self.assertEqual([row["iterations"] for row in rows], [1, 1, 1])
         for row in rows:
@@ -107,12 +107,73 @@ class Commands(CommandTest):
         process.terminate()
         self.assertEqual((process.communicate(timeout=60), process.returncode)[1], 130)
 
+    def test_what_is_to_be_done_before_and_after_is_done_and_not_timed(self):
+        log = self.folder / "log"
+        says = lambda word: f"sh -c 'echo {word} >>{log}'"
+        self.run_commands(
+            f"x={says('run')}",
+            options=f"--repetitions 2 --iterations x=2 --setup \"{says('setup')}\" "
+                    f"--prepare \"sh -c 'sleep 0.05; echo prepare >>{log}'\" "
+                    f"--conclude \"{says('conclude')}\"")
+        words = log.read_text().split()
+        self.assertEqual(words[0], "setup")
+        self.assertEqual(set(zip(words[1::3], words[2::3], words[3::3])),
+                         {("prepare", "run", "conclude")})
+        self.assertEqual(words.count("setup"), 1)
+        for row in self.rows("x"):
+            self.assertLess(row["real_time"], 50e6)
+
+    def test_one_that_should_prepare_and_fails_is_named(self):
+        for option in ("setup", "prepare", "conclude"):
+            answer = self.run_commands("x=true", options=f"--{option} 'sh -c \"exit 3\"'", status=5)
+            self.assertIn(f"x: --{option} exited with status 3", answer.stderr)
+            self.assertEqual(self.rows("x"), [])
+
+    def test_it_reads_a_file_if_it_is_told_to(self):
+        text = self.write("text", "some words\n" * 10)
+        script = self.write("reads", f"#!/bin/sh\nwc -l >{self.folder}/lines\n", 0o755)
+        self.run_commands(f"x={script}", options=f"--input {text} --repetitions 1 --min-time 1ms")
+        self.assertEqual((self.folder / "lines").read_text().split(), ["10"])
+        answer = self.run_commands(f"x={script}", options="--input missing", status=5)
+        self.assertIn("x: --input missing: No such file or directory", answer.stderr)
+
+    def test_a_status_is_no_failure_if_it_is_told_so_and_a_signal_is(self):
+        self.run_commands("x=false", options="--ignore-failure --repetitions 2 --min-time 1ms")
+        self.assertEqual(len(self.rows("x")), 2)
+        answer = self.run_commands("x=sh -c 'kill -9 $$'", options="--ignore-failure", status=5)
+        self.assertIn("was killed by signal 9", answer.stderr)
+
+    def test_each_value_of_a_parameter_makes_a_command(self):
+        log = self.folder / "log"
+        self.run_commands(
+            f"x=sh -c 'echo {{n}} {{w}} >>{log}'", "true",
+            options="--repetitions 1 --iterations true=1 --min-time 1ms --param n=1,20 "
+                    "--param w=a,b")
+        self.assertEqual(set(log.read_text().splitlines()), {"1 a", "1 b", "20 a", "20 b"})
+        names = {row["run_name"] for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual(names, {"true", "x/n:1/w:a", "x/n:1/w:b", "x/n:20/w:a", "x/n:20/w:b"})
+        for options, why in (("--param n=1", "--param: no command has {n}"),
+                             ("--param n", "--param 'n' is not NAME=VALUE[,VALUE...]"),
+                             ("--param n=1 --param n=2", "--param: n is given twice")):
+            self.assertIn(why, self.run_commands("true", options=options, status=2).stderr)
+
+    def test_a_filter_keeps_commands_by_their_names(self):
+        self.run_commands("one=true", "two=true", options="--filter ^t --repetitions 1")
+        self.assertEqual({row["run_name"] for row in self.load("r.json")["benchmarks"]}, {"two"})
+        answer = self.run_commands("one=true", options="--filter x", status=2)
+        self.assertIn("'x' matches none of the 1 cases; the first is 'one'", answer.stderr)
+
+    def test_options_of_commands_need_one(self):
+        for option in ("--setup true", "--prepare true", "--conclude true", "--input f",
+                       "--ignore-failure"):
+            self.assertIn("requires --command", self.taskbench(f"run {option}", status=2).stderr)
+
     def test_what_cannot_be_meant_is_refused(self):
         for command, why in (("", "the command is empty"), ("x=", "the command is empty"),
                              ("x='a", "the quote ' is not closed")):
             self.assertIn(why, self.run_commands(command, status=2).stderr)
         self.assertIn("'true' is given twice", self.run_commands("true", "true", status=2).stderr)
-        for other in ("--workers 2", "--scheduler go", "--filter x", "--time-budget 9s", "--pin",
+        for other in ("--workers 2", "--scheduler go", "--time-budget 9s", "--pin",
                       "--counters basic", "--load wrk", "ping_pong"):
             self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
 
@@ -162,6 +223,9 @@ def libtest():
               f"test tests::{{name}} ... bench: {{ns:,.0f}} ns/iter (+/- 3)")
 
 def catch2():
+    if "--list-reporters" in words:
+        print("Available reporters:\\n  xml: Reports test results as an XML document")
+        return
     rows = "".join(f"<BenchmarkResults name='{{name}}' samples='1' iterations='1'>"
                    f"<mean value='{{ns}}'/></BenchmarkResults>" for name, ns in TIMES.items())
     text = f"<Catch2TestRun><TestCase name='x [y]/z'>{{rows}}</TestCase></Catch2TestRun>"
@@ -269,7 +333,8 @@ class Frameworks(CommandTest):
     def test_one_that_writes_no_result_is_said_to(self):
         for kind, says in (("criterion", "is not a benchmark of Criterion"),
                            ("libtest", "lists no benchmarks"),
-                           ("catch2", "does not exist"), ("pytest", "does not exist"),
+                           ("catch2", "it is not a test program of Catch2"),
+                           ("pytest", "does not exist"),
                            ("pyperf", "does not exist"), ("jmh", "does not exist")):
             answer = self.taskbench(f"ab --kind {kind} --base true --head 'true x'",
                                     status=(2, 5))
@@ -343,6 +408,14 @@ class Compared(CommandTest):
                        self.printing("b", 1.5), status=(1, 3, 4))
         stored = [json.loads(path.read_text()) for path in (self.folder / "s").rglob("*.json")]
         self.assertEqual({each["program"]["kind"] for each in stored}, {"lines"})
+
+    def test_taskbench_itself_measures_commands_of_two_versions_with_what_prepares_them(self):
+        self.write("tool", "#!/bin/sh\nsleep $1\n", 0o755)
+        taskbench = os.environ["TASKBENCH_BINARY"]
+        words = "--command x='./tool {}' --prepare true"
+        self.compare(f"{taskbench} {words.format(0.01)}", f"{taskbench} {words.format(0.03)}",
+                     status=1)
+        self.assertEqual(self.verdicts(), {"x": "FAIL"})
 
     def test_an_unknown_kind_is_refused_with_the_nearest(self):
         answer = self.compare("true", "true", "--kind comand", status=2)
