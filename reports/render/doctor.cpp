@@ -24,11 +24,11 @@ using model::DoctorReport;
 using model::Severity;
 
 /// The word for each Severity, in its order, and its tone.
-constexpr std::pair<const char*, Tone> kSeverities[] = {{"SERIOUS", Tone::bad},
-                                                        {"moderate", Tone::doubtful},
-                                                        {"minor", Tone::doubtful},
-                                                        {"unknown", Tone::quiet},
-                                                        {"ok", Tone::good}};
+constexpr std::array<std::pair<const char*, Tone>, 5> kSeverities{{{"SERIOUS", Tone::bad},
+                                                                   {"moderate", Tone::doubtful},
+                                                                   {"minor", Tone::doubtful},
+                                                                   {"unknown", Tone::quiet},
+                                                                   {"ok", Tone::good}}};
 
 Findings findings_of(const DoctorReport& report) {
   Findings list;

@@ -277,8 +277,9 @@ class Drawing {
     const double y = bottom_ - static_cast<double>(level + 1) * kRow;
     const std::string shorter = short_symbol(name);
     text_ += fmt::format(
-        "<g class=\"f {}{}\" data-o=\"{}\" data-c=\"{}\"{}><title>{} ({} of {} samples, {:.1f} "
-        "%)</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" rx=\"1.5\"/>",
+        "<g class=\"f {}{}\" data-o=\"{}\" data-c=\"{}\"{}>"
+        "<title>{} ({} of {} samples, {:.1f} %)</title>"
+        "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" rx=\"1.5\"/>",
         kind_of(name), width < kNarrowestShown ? " s" : "", offset, node.samples,
         shorter == name ? std::string() : fmt::format(" data-n=\"{}\"", render::text(shorter).html),
         render::text(name).html, node.samples, total_,
@@ -305,8 +306,8 @@ std::string legend() {
         std::pair{"workload", "the workload"}, std::pair{"kernel", "the kernel"},
         std::pair{"other", "libraries, threads and the rest"}}) {
     text += fmt::format(
-        "<rect class=\"{}\" x=\"{:.0f}\" y=\"46\" width=\"12\" height=\"12\"/><text class=\"note\" "
-        "x=\"{:.0f}\" y=\"56\">{}</text>\n",
+        "<rect class=\"{}\" x=\"{:.0f}\" y=\"46\" width=\"12\" height=\"12\"/>"
+        "<text class=\"note\" x=\"{:.0f}\" y=\"56\">{}</text>\n",
         kind, x, x + 17, meaning);
     x += 40 + 6.6 * static_cast<double>(std::string_view(meaning).size());
   }
@@ -349,15 +350,15 @@ std::string flame_graph(const model::Profile& profile, std::string_view title) {
   const double height = kHead + static_cast<double>(depth) * kRow + kMargin;
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-             "width=\"{0:.0f}\" height=\"{1:.0f}\" data-c=\"{2}\" aria-labelledby=\"title "
-             "note\">\n",
+             "width=\"{0:.0f}\" height=\"{1:.0f}\" data-c=\"{2}\" "
+             "aria-labelledby=\"title note\">\n",
              kGraphWidth, height, root.samples) +
          std::string(kStyle) +
          fmt::format(
              "<text id=\"title\" class=\"title\" x=\"{0:.0f}\" y=\"20\">{1}</text>\n"
-             "<text id=\"note\" class=\"note\" x=\"{0:.0f}\" y=\"38\">Width: share of the {2} "
-             "samples. Callers are below callees; rest the pointer on a frame for its full name. "
-             "In a browser, click to zoom in; Esc zooms out.</text>\n",
+             "<text id=\"note\" class=\"note\" x=\"{0:.0f}\" y=\"38\">Width: share of the "
+             "{2} samples. Callers are below callees; rest the pointer on a frame for its "
+             "full name. In a browser, click to zoom in; Esc zooms out.</text>\n",
              kMargin, render::text(title).html, root.samples) +
          legend() + drawing.text() + std::string(kFlameGraphScript) + "</svg>\n";
 }
