@@ -14,11 +14,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"connections", 1'000, 1, 100'000'000, "connections that are opened, used and closed"},
-    Parameter{"at_once", 50, 1, 2'000, "of these, connections that are there at a time"},
-};
-
 constexpr std::string_view kMessage = "Is anybody there?";
 
 /// Sends one message back on each connection.
@@ -48,6 +43,11 @@ class OneMessageServer {
 }  // namespace
 
 const Workload& accept_storm() {
+  static constexpr std::array kParameters{
+      Parameter{"connections", 1'000, 1, 100'000'000,
+                "connections that are opened, used and closed"},
+      Parameter{"at_once", 50, 1, 2'000, "of these, connections that are there at a time"},
+  };
   static const Workload kWorkload{
       .name = "accept_storm",
       .summary = "clients open connections, use each once, and close it",

@@ -17,26 +17,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kParameters{
-    Parameter{"calls", 8, 1, 100'000, "tasks that block"},
-    Parameter{"block_us", 1'000, 1, 10'000'000, "how long each blocks, in microseconds"},
-    Parameter{"tasks", 1'000, 1, 10'000'000, "tasks that do not"},
-    Parameter{"steps", 1'000, 1, 1'000'000, "of each of these: multiplications in a row"},
-};
-
-struct Shared {
+struct BlockingCallsShared {
   Countdown all;
   std::atomic<std::uint64_t> others_left{0};
   Clock::time_point others_done;
 };
 
-rt::Task<> block(Shared* shared, std::chrono::microseconds time) {
+rt::Task<> block(BlockingCallsShared* shared, std::chrono::microseconds time) {
   rt::block_in_place([time] { std::this_thread::sleep_for(time); });
   shared->all.count();
   co_return;
 }
 
-rt::Task<> compute_once(Shared* shared, std::uint64_t steps) {
+rt::Task<> compute_once(BlockingCallsShared* shared, std::uint64_t steps) {
   compute(steps);
   // acq_rel: only the last task writes the time, which the count-down hands to the reader.
   if (shared->others_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -86,7 +79,7 @@ class BlockingCalls final : public Instance {
   const std::chrono::microseconds time_;
   const std::uint64_t tasks_;
   const std::uint64_t steps_;
-  Shared shared_;
+  BlockingCallsShared shared_;
   std::uint64_t iterations_ = 0;
   Clock::duration others_{};
 };
@@ -94,6 +87,12 @@ class BlockingCalls final : public Instance {
 }  // namespace
 
 const Workload& blocking_calls() {
+  static constexpr std::array kParameters{
+      Parameter{"calls", 8, 1, 100'000, "tasks that block"},
+      Parameter{"block_us", 1'000, 1, 10'000'000, "how long each blocks, in microseconds"},
+      Parameter{"tasks", 1'000, 1, 10'000'000, "tasks that do not"},
+      Parameter{"steps", 1'000, 1, 1'000'000, "of each of these: multiplications in a row"},
+  };
   static const Workload kWorkload{
       .name = "blocking_calls",
       .summary = "tasks that block the thread for a while, among tasks that do not",

@@ -9,10 +9,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"length", 1'000, 1, 1'000'000'000, "tasks in the chain"},
-};
-
 rt::Task<> link(Countdown* links) {
   if (!links->count_in_turn()) rt::spawn(link(links)).detach();
   co_return;
@@ -42,6 +38,9 @@ class ChainedSpawn final : public Instance {
 }  // namespace
 
 const Workload& chained_spawn() {
+  static constexpr std::array kParameters{
+      Parameter{"length", 1'000, 1, 1'000'000'000, "tasks in the chain"},
+  };
   static const Workload kWorkload{
       .name = "chained_spawn",
       .summary = "a task spawns the next and ends",

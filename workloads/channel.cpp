@@ -17,13 +17,6 @@ namespace {
 
 namespace mpmc = rt::sync::mpmc;
 
-constexpr std::array kParameters{
-    Parameter{"numbers", 100'000, 1, 1'000'000'000, "numbers that are sent, each once"},
-    Parameter{"senders", 4, 1, 10'000, "tasks that send them"},
-    Parameter{"receivers", 4, 1, 10'000, "tasks that receive them"},
-    Parameter{"capacity", 1'024, 1, 1'000'000, "numbers that wait in the channel, at most"},
-};
-
 struct Received {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;
@@ -111,6 +104,12 @@ class Channel final : public Instance {
 }  // namespace
 
 const Workload& channel() {
+  static constexpr std::array kParameters{
+      Parameter{"numbers", 100'000, 1, 1'000'000'000, "numbers that are sent, each once"},
+      Parameter{"senders", 4, 1, 10'000, "tasks that send them"},
+      Parameter{"receivers", 4, 1, 10'000, "tasks that receive them"},
+      Parameter{"capacity", 1'024, 1, 1'000'000, "numbers that wait in the channel, at most"},
+  };
   static const Workload kWorkload{
       .name = "channel",
       .summary = "tasks send numbers through one bounded channel to other tasks",

@@ -15,13 +15,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"connections", 64, 1, 100'000, "connections between the server and its clients"},
-    Parameter{"busy", 8, 1, 100'000, "of these, connections on which messages are sent"},
-    Parameter{"round_trips", 1'000, 1, 100'000'000, "messages that are sent and come back"},
-    Parameter{"bytes", 64, 1, 16'384, "length of a message"},
-};
-
 /// No two neighbouring bytes are equal, so that a lost or doubled one is noticed.
 std::string message_of(std::uint64_t bytes) {
   std::string message;
@@ -32,6 +25,12 @@ std::string message_of(std::uint64_t bytes) {
 }  // namespace
 
 const Workload& echo() {
+  static constexpr std::array kParameters{
+      Parameter{"connections", 64, 1, 100'000, "connections between the server and its clients"},
+      Parameter{"busy", 8, 1, 100'000, "of these, connections on which messages are sent"},
+      Parameter{"round_trips", 1'000, 1, 100'000'000, "messages that are sent and come back"},
+      Parameter{"bytes", 64, 1, 16'384, "length of a message"},
+  };
   static const Workload kWorkload{
       .name = "echo",
       .summary = "a server sends back what comes in on a few of many connections",

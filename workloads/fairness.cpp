@@ -13,11 +13,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 200, 1, 1'000'000, "tasks that yield"},
-    Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
-};
-
 /// The yields of the looking task between two looks. A look misses the cache once for every task on
 /// another worker.
 constexpr std::uint64_t kLookEvery = 8;
@@ -26,8 +21,8 @@ struct alignas(kFalseSharingBytes) Progress {
   std::atomic<std::uint64_t> yields{0};
 };
 
-struct Shared {
-  explicit Shared(std::uint64_t task_count) : progress(task_count) {}
+struct FairnessShared {
+  explicit FairnessShared(std::uint64_t task_count) : progress(task_count) {}
 
   Countdown tasks;
   std::vector<Progress> progress;
@@ -54,7 +49,7 @@ struct Shared {
   }
 };
 
-rt::Task<> yield_in_view(Shared* shared, std::uint64_t self, std::uint64_t yields) {
+rt::Task<> yield_in_view(FairnessShared* shared, std::uint64_t self, std::uint64_t yields) {
   // Nobody has a head start: nothing counts until every task has run.
   shared->under_way.fetch_add(1, std::memory_order_relaxed);
   while (shared->under_way.load(std::memory_order_relaxed) < shared->progress.size()) {
@@ -114,7 +109,7 @@ class Fairness final : public Instance {
 
   rt::Runtime& runtime_;
   const std::uint64_t yields_;
-  Shared shared_;
+  FairnessShared shared_;
   std::uint64_t iterations_ = 0;
   std::uint64_t largest_leads_ = 0;  // the sum over the iterations
   std::uint64_t expected_yields_ = 0;
@@ -124,6 +119,10 @@ class Fairness final : public Instance {
 }  // namespace
 
 const Workload& fairness() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 200, 1, 1'000'000, "tasks that yield"},
+      Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
+  };
   static const Workload kWorkload{
       .name = "fairness",
       .summary = "yield_many, watched: how far apart tasks get that yield equally often",

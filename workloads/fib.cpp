@@ -11,10 +11,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"n", 25, 1, 45, "which Fibonacci number"},
-};
-
 std::uint64_t by_addition(std::uint64_t n) {
   std::uint64_t one = 0;
   std::uint64_t next = 1;
@@ -53,6 +49,9 @@ class Fib final : public Instance {
 }  // namespace
 
 const Workload& fib() {
+  static constexpr std::array kParameters{
+      Parameter{"n", 25, 1, 45, "which Fibonacci number"},
+  };
   static const Workload kWorkload{
       .name = "fib",
       .summary = "a Fibonacci number by recursion, each call a fork",

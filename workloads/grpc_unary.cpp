@@ -13,12 +13,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"requests", 1'000, 1, 100'000'000, "calls, each made when another was replied to"},
-    Parameter{"connections", 5, 1, 100'000, "connections that they come on"},
-    Parameter{"streams", 10, 1, 100, "calls under way on each connection"},
-};
-
 net::GrpcExchange greeting_over_grpc() {
   net::GrpcExchange exchange;
   exchange.request.path = net::kSayHello;
@@ -30,6 +24,11 @@ net::GrpcExchange greeting_over_grpc() {
 }  // namespace
 
 const Workload& grpc_unary() {
+  static constexpr std::array kParameters{
+      Parameter{"requests", 1'000, 1, 100'000'000, "calls, each made when another was replied to"},
+      Parameter{"connections", 5, 1, 100'000, "connections that they come on"},
+      Parameter{"streams", 10, 1, 100, "calls under way on each connection"},
+  };
   static const Workload kWorkload{
       .name = "grpc_unary",
       .summary = "a gRPC server greets clients with many calls on each connection",

@@ -14,11 +14,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"requests", 1'000, 1, 100'000'000, "requests, each answered before the next"},
-    Parameter{"connections", 50, 1, 100'000, "connections that they come on, all at once"},
-};
-
 net::Exchange greeting_over_http() {
   net::Greeting greeting = net::greeting();
   return {.request = std::string(net::kGreetMe),
@@ -30,6 +25,10 @@ net::Exchange greeting_over_http() {
 }  // namespace
 
 const Workload& http_hello() {
+  static constexpr std::array kParameters{
+      Parameter{"requests", 1'000, 1, 100'000'000, "requests, each answered before the next"},
+      Parameter{"connections", 50, 1, 100'000, "connections that they come on, all at once"},
+  };
   static const Workload kWorkload{
       .name = "http_hello",
       .summary = "an HTTP/1.1 server greets clients that ask again and again",

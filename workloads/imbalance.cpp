@@ -21,11 +21,6 @@ using Nanoseconds = std::chrono::duration<double, std::nano>;
 
 constexpr std::uint64_t kSample = 100'000;  // steps that are timed to know how long the work takes
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 2'000, 1, 10'000'000, "tasks that compute, all spawned by one task"},
-    Parameter{"steps", 1'000, 1, 1'000'000, "of each: multiplications, one after the other"},
-};
-
 /// Notes when the last of the expected threads runs its first task of an iteration.
 class Arrivals {
  public:
@@ -70,19 +65,19 @@ Clock::duration time_of(std::uint64_t steps) {
   return best;
 }
 
-struct Shared {
+struct ImbalanceShared {
   Countdown tasks;
   Arrivals arrivals;
 };
 
-rt::Task<> compute_once(Shared* shared, std::uint64_t steps) {
+rt::Task<> compute_once(ImbalanceShared* shared, std::uint64_t steps) {
   shared->arrivals.arrive();
   compute(steps);
   shared->tasks.count();
   co_return;
 }
 
-rt::Task<> spawn_all(Shared* shared, std::uint64_t tasks, std::uint64_t steps) {
+rt::Task<> spawn_all(ImbalanceShared* shared, std::uint64_t tasks, std::uint64_t steps) {
   for (std::uint64_t i = 0; i < tasks; ++i) rt::spawn(compute_once(shared, steps)).detach();
   co_return;
 }
@@ -137,7 +132,7 @@ class Imbalance final : public Instance {
   const std::uint64_t steps_;
   const unsigned threads_;
   const Nanoseconds ideal_;  // for kSample steps, spread over all workers that have a CPU
-  Shared shared_;
+  ImbalanceShared shared_;
   std::uint64_t iterations_ = 0;
   std::uint64_t complete_ = 0;  // iterations in which every worker ran a task
   Clock::duration until_all_{};
@@ -147,6 +142,10 @@ class Imbalance final : public Instance {
 }  // namespace
 
 const Workload& imbalance() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 2'000, 1, 10'000'000, "tasks that compute, all spawned by one task"},
+      Parameter{"steps", 1'000, 1, 1'000'000, "of each: multiplications, one after the other"},
+  };
   static const Workload kWorkload{
       .name = "imbalance",
       .summary = "one task spawns all the work; the other workers must come for it",

@@ -14,10 +14,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"n", 128, 1, 8'192, "rows and columns of the matrices"},
-};
-
 rt::Fork<> multiply_by_forks(MatrixBlocks blocks) {
   if (blocks.is_small()) {
     multiply(blocks);
@@ -82,6 +78,9 @@ class MatMul final : public Instance {
 }  // namespace
 
 const Workload& matmul() {
+  static constexpr std::array kParameters{
+      Parameter{"n", 128, 1, 8'192, "rows and columns of the matrices"},
+  };
   static const Workload kWorkload{
       .name = "matmul",
       .summary = "the product of two matrices by quarters, four forks at each level",

@@ -19,10 +19,6 @@ namespace {
 constexpr std::array<std::uint64_t, kMostQueens> kSolutions{
     1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2'680, 14'200, 73'712, 365'596, 2'279'184, 14'772'512};
 
-constexpr std::array kParameters{
-    Parameter{"n", 10, 1, kSolutions.size(), "queens, and rows and columns of the board"},
-};
-
 rt::Fork<std::uint64_t> solutions(std::int8_t n, QueensBoard board) {
   if (board.rows == n) co_return 1;
   std::vector<rt::Fork<std::uint64_t>> forks;
@@ -61,6 +57,9 @@ class NQueens final : public Instance {
 }  // namespace
 
 const Workload& nqueens() {
+  static constexpr std::array kParameters{
+      Parameter{"n", 10, 1, kSolutions.size(), "queens, and rows and columns of the board"},
+  };
   static const Workload kWorkload{
       .name = "nqueens",
       .summary = "all ways to put queens on a board, a fork for each that is put somewhere",

@@ -10,12 +10,7 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"pings", 1'000, 1, 10'000'000,
-              "pairs of tasks that exchange a message and an answer"},
-};
-
-struct Shared {
+struct PingPongShared {
   Countdown tasks;
   // Written only if something is wrong, but kept away from what is written often.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> unanswered{0};
@@ -28,7 +23,7 @@ rt::Task<> pong(SignalReceiver question, SignalSender answer) {
   if (asked) (void)answer.send(Signal{});
 }
 
-rt::Task<> ping(Shared* shared) {
+rt::Task<> ping(PingPongShared* shared) {
   auto question = rt::sync::oneshot::channel<Signal>();
   auto answer = rt::sync::oneshot::channel<Signal>();
   rt::spawn(pong(std::move(question.second), std::move(answer.first))).detach();
@@ -40,7 +35,7 @@ rt::Task<> ping(Shared* shared) {
   shared->tasks.count();
 }
 
-rt::Task<> spawn_pings(Shared* shared, std::uint64_t pings) {
+rt::Task<> spawn_pings(PingPongShared* shared, std::uint64_t pings) {
   for (std::uint64_t i = 0; i < pings; ++i) rt::spawn(ping(shared)).detach();
   co_return;
 }
@@ -68,12 +63,16 @@ class PingPong final : public Instance {
 
   rt::Runtime& runtime_;
   const std::uint64_t pings_;
-  Shared shared_;
+  PingPongShared shared_;
 };
 
 }  // namespace
 
 const Workload& ping_pong() {
+  static constexpr std::array kParameters{
+      Parameter{"pings", 1'000, 1, 10'000'000,
+                "pairs of tasks that exchange a message and an answer"},
+  };
   static const Workload kWorkload{
       .name = "ping_pong",
       .summary = "pairs of tasks exchange a message and an answer over oneshot channels",

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kForks = 10;
 
-constexpr std::array kParameters{
-    Parameter{"leaves", 100'000, 1, 1'000'000'000, "leaves of the tree, ten forks a level"},
-};
-
 /// The sum of the numbers of `count` leaves, from `first` on.
 rt::Fork<std::uint64_t> sum_up(std::uint64_t first, std::uint64_t count) {
   if (count < 2) co_return count* first;
@@ -55,6 +51,9 @@ class Skynet final : public Instance {
 }  // namespace
 
 const Workload& skynet() {
+  static constexpr std::array kParameters{
+      Parameter{"leaves", 100'000, 1, 1'000'000'000, "leaves of the tree, ten forks a level"},
+  };
   static const Workload kWorkload{
       .name = "skynet",
       .summary = "a tree of forks, ten at each level, whose leaves are summed up",

@@ -15,10 +15,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"numbers", 100'000, 1, 1'000'000'000, "numbers that are sorted"},
-};
-
 using Numbers = std::uint64_t*;
 
 /// What is shorter is sorted, or merged, without forks.
@@ -135,6 +131,9 @@ class Sort final : public Instance {
 }  // namespace
 
 const Workload& sort() {
+  static constexpr std::array kParameters{
+      Parameter{"numbers", 100'000, 1, 1'000'000'000, "numbers that are sorted"},
+  };
   static const Workload kWorkload{
       .name = "sort",
       .summary = "numbers are sorted by merging, a fork for each half",

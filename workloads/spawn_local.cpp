@@ -9,17 +9,13 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 10'000, 1, 10'000'000, "tasks spawned from inside one task"},
-};
-
-rt::Task<> count_down(Countdown* tasks) {
+rt::Task<> count_here(Countdown* tasks) {
   tasks->count();
   co_return;
 }
 
 rt::Task<> spawn_all(Countdown* tasks, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) rt::spawn(count_down(tasks)).detach();
+  for (std::uint64_t i = 0; i < count; ++i) rt::spawn(count_here(tasks)).detach();
   co_return;
 }
 
@@ -47,6 +43,9 @@ class SpawnLocal final : public Instance {
 }  // namespace
 
 const Workload& spawn_local() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 10'000, 1, 10'000'000, "tasks spawned from inside one task"},
+  };
   static const Workload kWorkload{
       .name = "spawn_local",
       .summary = "many tasks spawned from inside one task",

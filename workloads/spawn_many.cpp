@@ -9,10 +9,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 10'000, 1, 10'000'000, "tasks spawned from outside the scheduler"},
-};
-
 rt::Task<> count_down(Countdown* tasks) {
   tasks->count();
   co_return;
@@ -43,6 +39,9 @@ class SpawnMany final : public Instance {
 }  // namespace
 
 const Workload& spawn_many() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 10'000, 1, 10'000'000, "tasks spawned from outside the scheduler"},
+  };
   static const Workload kWorkload{
       .name = "spawn_many",
       .summary = "many tasks spawned from a thread outside the scheduler",

@@ -17,11 +17,6 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"connections", 20, 1, 10'000, "connections, each with a client"},
-    Parameter{"round_trips", 1'000, 1, 100'000'000, "messages that are sent and come back"},
-};
-
 constexpr std::size_t kMessage_bytes = 64;
 
 class Pingers final : public net::Clients {
@@ -81,6 +76,10 @@ class Pingers final : public net::Clients {
 }  // namespace
 
 const Workload& tcp_ping_pong() {
+  static constexpr std::array kParameters{
+      Parameter{"connections", 20, 1, 10'000, "connections, each with a client"},
+      Parameter{"round_trips", 1'000, 1, 100'000'000, "messages that are sent and come back"},
+  };
   static const Workload kWorkload{
       .name = "tcp_ping_pong",
       .summary = "clients on one thread of another runtime send messages to a server and back",

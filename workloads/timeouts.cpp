@@ -13,22 +13,17 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 100, 1, 1'000'000, "tasks that set timers, one at a time"},
-    Parameter{"timers", 1'000, 1, 1'000'000'000, "timers of each task"},
-};
-
 /// Longer than any task waits, and different from timer to timer, as in a service.
 std::chrono::milliseconds time_limit(std::uint64_t timer) {
   return std::chrono::seconds(30) + std::chrono::milliseconds(timer % 30'000);
 }
 
-struct Shared {
+struct TimeoutsShared {
   Countdown tasks;
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> cancelled{0};
 };
 
-rt::Task<> set_and_cancel(Shared* shared, std::uint64_t timers) {
+rt::Task<> set_and_cancel(TimeoutsShared* shared, std::uint64_t timers) {
   std::uint64_t cancelled = 0;
   for (std::uint64_t i = 0; i < timers; ++i) {
     const bool in_time = co_await rt::time::timeout(time_limit(i), rt::yield_now());
@@ -69,13 +64,17 @@ class Timeouts final : public Instance {
   rt::Runtime& runtime_;
   const std::uint64_t tasks_;
   const std::uint64_t timers_;
-  Shared shared_;
+  TimeoutsShared shared_;
   std::uint64_t expected_ = 0;
 };
 
 }  // namespace
 
 const Workload& timeouts() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 100, 1, 1'000'000, "tasks that set timers, one at a time"},
+      Parameter{"timers", 1'000, 1, 1'000'000'000, "timers of each task"},
+  };
   static const Workload kWorkload{
       .name = "timeouts",
       .summary = "tasks set timers and cancel them before they fire",

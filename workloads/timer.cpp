@@ -18,19 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 1'000, 1, 10'000'000, "tasks that sleep"},
-    Parameter{"sleep_ms", 10, 1, 60'000, "longest sleep, in milliseconds; the shortest is 1"},
-};
-
-struct Shared {
-  explicit Shared(std::uint64_t task_count) : late(task_count) {}
+struct TimerShared {
+  explicit TimerShared(std::uint64_t task_count) : late(task_count) {}
 
   Countdown tasks;
   std::vector<Clock::duration> late;  // of each task; the count-down hands them on
 };
 
-rt::Task<> sleep_once(Shared* shared, std::uint64_t self, std::chrono::milliseconds time) {
+rt::Task<> sleep_once(TimerShared* shared, std::uint64_t self, std::chrono::milliseconds time) {
   const Clock::time_point begin = Clock::now();
   co_await rt::time::sleep(time);
   shared->late[self] = Clock::now() - begin - time;
@@ -78,7 +73,7 @@ class Timer final : public Instance {
   rt::Runtime& runtime_;
   std::uniform_int_distribution<int> sleep_ms_;
   std::minstd_rand random_;
-  Shared shared_;
+  TimerShared shared_;
   Latencies lateness_;
   std::uint64_t early_ = 0;
 };
@@ -86,6 +81,10 @@ class Timer final : public Instance {
 }  // namespace
 
 const Workload& timer() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 1'000, 1, 10'000'000, "tasks that sleep"},
+      Parameter{"sleep_ms", 10, 1, 60'000, "longest sleep, in milliseconds; the shortest is 1"},
+  };
   static const Workload kWorkload{
       .name = "timer",
       .summary = "tasks sleep, each for a time of its own; observed: how late they wake",

@@ -20,14 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array kParameters{
-    Parameter{"wakes", 100, 1, 10'000'000, "wakes from outside, and as many by a task"},
-    Parameter{"pause_us", 100, 1, 1'000'000, "longest pause before each, in microseconds"},
-    Parameter{"tasks", 256, 1, 1'000'000, "tasks that keep the workers busy"},
-    Parameter{"steps", 1'000, 1, 1'000'000, "of each of these in a turn: multiplications in a row"},
-};
-
-struct Shared {
+struct WakesShared {
   Countdown tasks;
   std::atomic<bool> is_over{false};
   rt::sync::Notify first;
@@ -41,7 +34,7 @@ struct Shared {
   Latencies by_a_task;
 };
 
-rt::Task<> keep_busy(Shared* shared, std::uint64_t steps) {
+rt::Task<> keep_busy(WakesShared* shared, std::uint64_t steps) {
   // relaxed: it only has to be seen eventually.
   while (!shared->is_over.load(std::memory_order_relaxed)) {
     compute(steps);
@@ -50,7 +43,7 @@ rt::Task<> keep_busy(Shared* shared, std::uint64_t steps) {
   shared->tasks.count();
 }
 
-rt::Task<> sleep_first(Shared* shared, std::uint64_t wakes) {
+rt::Task<> sleep_first(WakesShared* shared, std::uint64_t wakes) {
   for (std::uint64_t i = 0; i < wakes; ++i) {
     co_await shared->first.notified();
     const Clock::time_point now = Clock::now();
@@ -61,7 +54,7 @@ rt::Task<> sleep_first(Shared* shared, std::uint64_t wakes) {
   shared->tasks.count();
 }
 
-rt::Task<> sleep_second(Shared* shared, std::uint64_t wakes) {
+rt::Task<> sleep_second(WakesShared* shared, std::uint64_t wakes) {
   for (std::uint64_t i = 0; i < wakes; ++i) {
     co_await shared->second.notified();
     shared->by_a_task.add(Clock::now() - shared->woke_second);
@@ -114,12 +107,19 @@ class WakeUnderLoad final : public Instance {
   const std::uint64_t tasks_;
   const std::uint64_t steps_;
   std::minstd_rand random_;  // the same pauses in every run
-  Shared shared_;
+  WakesShared shared_;
 };
 
 }  // namespace
 
 const Workload& wake_under_load() {
+  static constexpr std::array kParameters{
+      Parameter{"wakes", 100, 1, 10'000'000, "wakes from outside, and as many by a task"},
+      Parameter{"pause_us", 100, 1, 1'000'000, "longest pause before each, in microseconds"},
+      Parameter{"tasks", 256, 1, 1'000'000, "tasks that keep the workers busy"},
+      Parameter{"steps", 1'000, 1, 1'000'000,
+                "of each of these in a turn: multiplications in a row"},
+  };
   static const Workload kWorkload{
       .name = "wake_under_load",
       .summary = "tasks that sleep are woken while others keep the workers busy",

@@ -10,19 +10,14 @@
 namespace taskbench::workloads {
 namespace {
 
-constexpr std::array kParameters{
-    Parameter{"tasks", 200, 1, 1'000'000, "tasks that yield"},
-    Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
-};
-
-struct Shared {
+struct YieldManyShared {
   Countdown tasks;
   // Each task adds once, at its end: to count every yield here would time how this line travels
   // between the cores.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> yields{0};
 };
 
-rt::Task<> yield_often(Shared* shared, std::uint64_t yields) {
+rt::Task<> yield_often(YieldManyShared* shared, std::uint64_t yields) {
   std::uint64_t yielded = 0;
   while (yielded < yields) {
     co_await rt::yield_now();
@@ -62,12 +57,16 @@ class YieldMany final : public Instance {
   const std::uint64_t tasks_;
   const std::uint64_t yields_;
   std::uint64_t expected_yields_ = 0;
-  Shared shared_;
+  YieldManyShared shared_;
 };
 
 }  // namespace
 
 const Workload& yield_many() {
+  static constexpr std::array kParameters{
+      Parameter{"tasks", 200, 1, 1'000'000, "tasks that yield"},
+      Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
+  };
   static const Workload kWorkload{
       .name = "yield_many",
       .summary = "tasks that each yield many times, fairly",

@@ -1,12 +1,20 @@
 #!/usr/bin/env python3
-"""`taskbench doctor`, and what `taskbench run` says of a machine that moved."""
+"""`taskbench doctor`, and what `taskbench run` says of a machine that moved. Needs
+python3-jsonschema."""
 
 import os
 import signal
+import sys
+from pathlib import Path
 
 from fake_program import put_on_path
-from taskbench_command import CommandTest, main
+from taskbench_command import CommandTest, last_lines, main
 from terminal_session import TerminalTest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/reports/json"))
+
+from schema_case import SchemaCase
 
 ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
 CHECKS = {
@@ -20,28 +28,33 @@ class Doctor(TerminalTest):
         """Runs doctor, which ends with 0 or 4, depending on the machine."""
         return self.taskbench(f"doctor {options}", status=(0, 4), **others)
 
-
     @staticmethod
     def finding(report, check):
         return next(row for row in report["findings"] if row["check"] == check)
 
 
-class Report(Doctor):
+class Report(SchemaCase, Doctor):
+    schema_path = ROOT / "docs/schema/doctor-v1.schema.json"
     here = None
 
     def report(self):
-        """The report on this machine, made once for all of these tests: as JSON and as a table."""
+        """The report on this machine, made once for all of these tests: as JSON and on a
+        terminal."""
         if not Report.here:
-            result = self.doctor("--json doctor.json", env={"COLUMNS": "80", "TERM": "xterm"})
-            Report.here = self.load("doctor.json"), result
+            session = self.session("doctor --json doctor.json", columns=80)
+            session.finish()
+            Report.here = self.load("doctor.json"), session
         return Report.here
 
+    def test_json_keeps_to_its_schema(self):
+        self.assertEqual(self.errors(self.report()[0]), [])
+
     def test_every_check_is_there_worst_first_and_the_exit_status_says_whether_it_is_serious(self):
-        report, result = self.report()
+        report, session = self.report()
         self.assertEqual({row["check"] for row in report["findings"]}, CHECKS)
         severities = [row["severity"] for row in report["findings"]]
         self.assertEqual(severities, sorted(severities, key=ORDER.index))
-        self.assertEqual(result.returncode, 4 if "serious" in severities else 0)
+        self.assertEqual(session.process.returncode, 4 if "serious" in severities else 0)
         self.assertEqual(report["disturbed"], "serious" in severities)
 
     def test_what_is_not_in_order_says_what_mends_it_and_what_is_unknown_why(self):
@@ -84,16 +97,17 @@ class Report(Doctor):
         if is_debug or "-fsanitize" in report["environment"]["compiler_flags"]:
             self.assertEqual(self.finding(report, "build")["severity"], "serious")
 
-    def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
-        report, result = self.report()
+    def test_table_fits_80_columns_but_for_commands_and_has_colours_on_a_terminal(self):
+        report, session = self.report()
         self.assertEqual(report["taskbench_doctor"], 1)
-        self.assertIn("wrote doctor.json", result.stderr)
-        text = result.stdout
+        self.assertIn("\x1b[1m", session.text)
+        lines = last_lines(session.text.replace("\r\n", "\n"))
+        text = "\n".join(lines)
+        self.assertIn("wrote doctor.json", text)
         self.assertIn("taskbench doctor", text)
-        self.assertNotIn("\x1b", text)
         for name in self.workload_names():
             self.assertRegex(text, rf"(?m)^{name} \([\w ]+\) +[\d,.]+ ")
-        for line in text.splitlines():
+        for line in lines:
             self.assertEqual(line, line.rstrip())
             # The name of a control group may be longer than any line.
             if "→" not in line and "/sys/fs/cgroup/" not in line:
@@ -159,11 +173,6 @@ class Findings(Doctor):
 
 
 class Output(Doctor):
-    def test_colours_on_a_terminal(self):
-        session = self.session("doctor", columns=80)
-        self.assertIn(session.finish(), (0, 4))
-        self.assertIn("\x1b[1m", session.text)
-
     def test_unwritable_file_is_refused_before_anything_is_measured(self):
         self.refuse("doctor", {
             "--json no/such/folder/r.json": "no/such/folder",

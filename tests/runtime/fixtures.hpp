@@ -100,6 +100,16 @@ using OnEveryPool = OnEveryScheduler;
 /// reaches it has hung.
 inline constexpr auto kPatience = 60s;
 
+/// Levels, or rounds, after which 8 MiB of stack would be used up, if each took some of it: 80
+/// bytes, or 200 under a sanitizer, which makes frames larger and everything slow.
+#if defined(TASKBENCH_SYSTEM_BLOCKS)
+inline constexpr bool kWatched = true;
+inline constexpr int kDeep = 40'000;
+#else
+inline constexpr bool kWatched = false;
+inline constexpr int kDeep = 100'000;
+#endif
+
 /// Waits until `condition` holds. False: it did not in time.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition, std::chrono::nanoseconds limit = kPatience) {

@@ -36,6 +36,7 @@ namespace {
 
 using tests::block_worker_until;
 using tests::Census;
+using tests::kDeep;
 using tests::OnOneRuntime;
 using tests::Resident;
 using tests::run_as_task;
@@ -248,39 +249,39 @@ TEST_P(ForkJoin, goes_as_deep_as_memory_allows) {
       co_return one + two;
     }
   };
-  EXPECT_EQ(run([]() -> Task<int> { co_return co_await Deep::below(100'000); }), 100'000);
-  EXPECT_EQ(run([]() -> Task<int> { co_return co_await Deep::forking(100'000); }), 100'000);
+  EXPECT_EQ(run([]() -> Task<int> { co_return co_await Deep::below(kDeep); }), kDeep);
+  EXPECT_EQ(run([]() -> Task<int> { co_return co_await Deep::forking(kDeep); }), kDeep);
 }
 
 TEST_P(ForkJoin, takes_no_stack_in_a_long_loop) {
   const auto loop = []() -> Fork<int> {
     int sum = 0;
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < kDeep; ++i) {
       const auto [one, two] = co_await fork_join(value(1), value(1));
       sum += one + two;
     }
     co_return sum;
   };
-  EXPECT_EQ(run_as_task(runtime_, [&]() -> Task<int> { co_return co_await loop(); }), 200'000);
+  EXPECT_EQ(run_as_task(runtime_, [&]() -> Task<int> { co_return co_await loop(); }), 2 * kDeep);
   const auto in_a_task = []() -> Task<int> {
     int sum = 0;
-    for (int i = 0; i < 100'000; ++i) sum += co_await value(1);
+    for (int i = 0; i < kDeep; ++i) sum += co_await value(1);
     co_return sum;
   };
-  EXPECT_EQ(run_as_task(runtime_, in_a_task), 100'000);
+  EXPECT_EQ(run_as_task(runtime_, in_a_task), kDeep);
 }
 
 TEST_P(ForkJoin, may_be_compiled_in_units_that_transfer_in_different_ways) {
   EXPECT_EQ(runtime_.block_on(tests::leaves_here(12)), 4096);
   const auto loop = []() -> Fork<int> {
     int sum = 0;
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < kDeep; ++i) {
       const auto [one, two] = co_await fork_join(tests::leaves_elsewhere(0), value(1));
       sum += one + two;
     }
     co_return sum;
   };
-  EXPECT_EQ(runtime_.block_on(loop()), 200'000);
+  EXPECT_EQ(runtime_.block_on(loop()), 2 * kDeep);
 }
 
 TEST_P(ForkJoin, may_be_a_branch_of_a_join_or_select) {

@@ -176,8 +176,8 @@ Line make_line(int messages) {
   return line;
 }
 
-TEST_P(Spawning, fifty_tracks_of_two_hundred_tasks) {
-  constexpr int kTracks = 50;
+TEST_P(Spawning, tracks_of_two_hundred_tasks) {
+  constexpr int kTracks = tests::kWatched ? 10 : 50;
   constexpr int kLinks = 200;
   constexpr int kMessages = 5;
   std::vector<Line> starts;

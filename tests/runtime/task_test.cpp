@@ -145,7 +145,6 @@ TEST(Awaits, pass_between_units_that_hand_control_on_in_different_ways) {
 }
 
 // Chains of coroutines each of which awaits the next: deeper than a stack has room for.
-constexpr int kDeep = 100'000;
 
 enum class End : std::uint8_t { returns, throws, waits };
 
