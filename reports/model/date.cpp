@@ -1,6 +1,9 @@
 #include "reports/model/date.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace taskbench::reports::model {

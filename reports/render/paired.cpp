@@ -394,7 +394,7 @@ Document comment_without_verdicts(const PairedFile& file, const CommentStyle& st
     std::ranges::move(failure_blocks(file.failure), std::back_inserter(blocks));
   }
   add_reproducing(file.trial.setup, blocks);
-  return comment_of(style, is_identical ? "PASS: nothing to measure" : headline(file),
+  return comment_of(style, is_identical ? "PASS: nothing to measure" : headline_of(file),
                     {"failure", "", std::move(blocks)});
 }
 
@@ -466,7 +466,7 @@ Document document(const PairedTrial& trial, const PairedReport& report) {
   return answer;
 }
 
-std::string headline(const PairedFile& file) {
+std::string headline_of(const PairedFile& file) {
   using Outcome = PairedFile::Outcome;
   if (file.outcome == Outcome::judged) return verdict_text(file.trial, file.report).headline;
   if (file.outcome == Outcome::failed) return "no verdict: " + what_failed(file.failure);
@@ -481,7 +481,8 @@ std::string headline(const PairedFile& file) {
 Document document(const PairedFile& file) {
   if (file.outcome == PairedFile::Outcome::judged) return document(file.trial, file.report);
   const bool is_head_sound = file.outcome == PairedFile::Outcome::no_base;
-  return sentence(headline(file) + (is_head_sound ? "; head builds, and its benchmarks run" : ""));
+  return sentence(headline_of(file) +
+                  (is_head_sound ? "; head builds, and its benchmarks run" : ""));
 }
 
 Document comment(const PairedFile& file, const CommentStyle& style) {

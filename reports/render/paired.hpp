@@ -33,7 +33,7 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
 /// The verdict in a sentence, without its full stop, or why there is none.
-[[nodiscard]] std::string headline(const verdict::PairedFile& file);
+[[nodiscard]] std::string headline_of(const verdict::PairedFile& file);
 
 [[nodiscard]] Document document(const verdict::PairedFile& file);
 

@@ -140,7 +140,7 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
 }  // namespace
 
 Paragraph outcome_of(const verdict::PairedFile& file) {
-  return {headline(file) + '.', file.verdict() ? tone_of(*file.verdict()) : Tone::bad};
+  return {headline_of(file) + '.', file.verdict() ? tone_of(*file.verdict()) : Tone::bad};
 }
 
 Section comparison_section(const NamedComparison& comparison, std::size_t number, bool is_only_one,
