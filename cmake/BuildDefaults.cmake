@@ -26,6 +26,13 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# g++ looks for what it can free far too often for a batch of sources: it takes a sixth less time if
+# it only begins with that at 1.5 GB. It compiles to the same.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_UNITY_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Debug"
+    AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(--param=ggc-min-heapsize=1500000)
+endif()
+
 # TASKBENCH_USE_LTO: what became of the wish in TASKBENCH_LTO. Only Release builds are optimised so,
 # because every other build is there to be compiled quickly or debugged.
 set(TASKBENCH_USE_LTO OFF)

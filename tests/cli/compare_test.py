@@ -255,9 +255,9 @@ class Memory(CompareTest):
         if "-fsanitize" in flags:
             self.skipTest("a sanitizer keeps what was freed, and sets blocks apart")
         empty = self.most_bytes("--version")
-        size = self.large_result("one", 12)
+        size = self.large_result("one", 4)
         self.assertLess(self.most_bytes("compare one --by workers") - empty, 3 * size)
-        size += self.large_result("two", 12)
+        size += self.large_result("two", 4)
         self.assertLess(self.most_bytes("compare one two") - empty, 3 * size)
 
 
