@@ -38,7 +38,7 @@ void declare_kind(Options& options, std::string& kind) {
                          "start to its end. lines: a program that prints its times, as in 'sort "
                          "1.5 ms'.",
                          joined(names, ", ")))
-      ->default_str("recognised, but for command and lines");
+      ->default_str("recognised, but for pytest, pyperf, jmh, command and lines");
 }
 
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what) {

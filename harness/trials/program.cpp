@@ -210,9 +210,17 @@ std::string why_no_benchmark(const Strings& command) {
     return "it is a script, which has to hand its arguments on to a benchmark: exec "
            "path/to/benchmark \"$@\"";
   }
+  const auto runs = [&](std::string_view word) {
+    return std::ranges::any_of(command, [&](const std::string& each) {
+      return fs::path(each).filename() == fs::path(word);
+    });
+  };
+  if (runs("pytest")) return "--kind pytest measures its benchmarks of pytest-benchmark";
+  if (runs("-jar")) return "--kind jmh measures a program of JMH";
   return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
-         "BENCHMARK_MAIN()), a test binary of Go (go test -c), or a script that hands its "
-         "arguments on to one of them; with --kind command, any command as a whole";
+         "BENCHMARK_MAIN()), Catch2, Criterion or Rust's libtest, a test binary of Go (go test "
+         "-c), or a script that hands its arguments on to one of them; with --kind, benchmarks of "
+         "Python and Java, any command as a whole, and what a program prints";
 }
 
 Strings words_of_ldd(const fs::path& executable, const fs::path& folder,

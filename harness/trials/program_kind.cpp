@@ -4,6 +4,7 @@
 
 #include "harness/os/system_file.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "harness/trials/stored.hpp"
 
 namespace taskbench::harness {
 
@@ -65,6 +66,12 @@ Strings options_of_run(const SampleRequest& request, const fs::path& json,
     words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
   }
   return words;
+}
+
+std::string written_by(const Strings& command, const ProgramKind& kind, const fs::path& file) {
+  if (fs::exists(file)) return read_result_text(file);
+  throw ProgramError(fmt::format("'{}' ended well and wrote no result: it is not {}",
+                                 joined(command, " "), kind.title()));
 }
 
 Strings with(Strings words, std::initializer_list<std::string> more) {

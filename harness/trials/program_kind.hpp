@@ -148,6 +148,11 @@ inline constexpr const char* kListing = "--benchmark_list_tests=true";
 /// An expression that matches only what is requested, each name literally; empty for all.
 [[nodiscard]] std::string filter_for(const SampleRequest& request);
 
+/// What a program that ended well has written into `file`. Throws ProgramError if there is nothing,
+/// as it is not of that kind.
+[[nodiscard]] std::string written_by(const Strings& command, const ProgramKind& kind,
+                                     const fs::path& file);
+
 /// `name`, as an expression that matches nothing else.
 [[nodiscard]] std::string literal(const std::string& name);
 

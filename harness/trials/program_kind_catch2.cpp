@@ -1,6 +1,5 @@
 #include "harness/trials/program.hpp"
 #include "harness/trials/program_kind.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/tools/catch2.hpp"
 
 namespace taskbench::harness {
@@ -61,7 +60,7 @@ class Catch2Kind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_catch2(file, read_result_text(file));
+    model::Run run = reports::tools::parse_catch2(file, written_by(command, *this, file));
     if (!run.cases.empty()) return run;
     throw ProgramError(
         fmt::format("'{}' ran no benchmark; hidden test cases are run if their tag is among the "

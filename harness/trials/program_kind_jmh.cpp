@@ -1,6 +1,5 @@
 #include "harness/trials/program.hpp"
 #include "harness/trials/program_kind.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/tools/recorded.hpp"
 
 namespace taskbench::harness {
@@ -47,7 +46,7 @@ class JmhKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_jmh(file, read_result_text(file));
+    model::Run run = reports::tools::parse_jmh(file, written_by(command, *this, file));
     if (!run.cases.empty()) return run;
     throw ProgramError(fmt::format("'{}' ran no benchmark of JMH", joined(command, " ")));
   }

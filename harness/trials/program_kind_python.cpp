@@ -3,7 +3,6 @@
 #include "harness/os/system_file.hpp"
 #include "harness/trials/program.hpp"
 #include "harness/trials/program_kind.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/tools/recorded.hpp"
 
 namespace taskbench::harness {
@@ -98,7 +97,7 @@ class PytestKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_pytest_benchmark(file, read_result_text(file));
+    model::Run run = reports::tools::parse_pytest_benchmark(file, written_by(command, *this, file));
     if (!run.cases.empty()) return run;
     throw ProgramError(
         fmt::format("'{}' ran no test with the fixture 'benchmark'", joined(command, " ")));
@@ -138,7 +137,7 @@ class PyperfKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_pyperf(file, read_result_text(file));
+    model::Run run = reports::tools::parse_pyperf(file, written_by(command, *this, file));
     if (!run.cases.empty()) return run;
     throw ProgramError(fmt::format("'{}' ran no benchmark of pyperf", joined(command, " ")));
   }

@@ -334,8 +334,9 @@ class Frameworks(CommandTest):
         for kind, says in (("criterion", "is not a benchmark of Criterion"),
                            ("libtest", "lists no benchmarks"),
                            ("catch2", "it is not a test program of Catch2"),
-                           ("pytest", "does not exist"),
-                           ("pyperf", "does not exist"), ("jmh", "does not exist")):
+                           ("pytest", "wrote no result: it is not pytest, with benchmarks"),
+                           ("pyperf", "wrote no result: it is not a script with benchmarks of"),
+                           ("jmh", "wrote no result: it is not a program of JMH")):
             answer = self.taskbench(f"ab --kind {kind} --base true --head 'true x'",
                                     status=(2, 5))
             self.assertIn(says, " ".join(answer.stderr.split()), kind)
@@ -416,6 +417,13 @@ class Compared(CommandTest):
         self.compare(f"{taskbench} {words.format(0.01)}", f"{taskbench} {words.format(0.03)}",
                      status=1)
         self.assertEqual(self.verdicts(), {"x": "FAIL"})
+
+    def test_what_has_to_be_named_is_suggested(self):
+        java = self.write("java", "#!/bin/sh\nexit 1\n", 0o755)
+        for program, kind in ((f"{sys.executable} -m pytest .", "pytest"),
+                              (f"{java} -jar x.jar", "jmh")):
+            answer = self.compare(program, "true", status=(2, 5))
+            self.assertIn(f"--kind {kind} measures", answer.stderr)
 
     def test_an_unknown_kind_is_refused_with_the_nearest(self):
         answer = self.compare("true", "true", "--kind comand", status=2)
