@@ -205,11 +205,6 @@ std::string digest_of(std::string_view bytes) {
 }
 
 std::string why_no_benchmark(const Strings& command) {
-  const std::string line = first_line(executable_of(command));
-  if (line.starts_with("#!")) {
-    return "it is a script, which has to hand its arguments on to a benchmark: exec "
-           "path/to/benchmark \"$@\"";
-  }
   const auto runs = [&](std::string_view word) {
     return std::ranges::any_of(command, [&](const std::string& each) {
       return fs::path(each).filename() == fs::path(word);
@@ -217,6 +212,11 @@ std::string why_no_benchmark(const Strings& command) {
   };
   if (runs("pytest")) return "--kind pytest measures its benchmarks of pytest-benchmark";
   if (runs("-jar")) return "--kind jmh measures a program of JMH";
+  const std::string line = first_line(executable_of(command));
+  if (line.starts_with("#!")) {
+    return "it is a script, which has to hand its arguments on to a benchmark: exec "
+           "path/to/benchmark \"$@\"";
+  }
   return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
          "BENCHMARK_MAIN()), Catch2, Criterion or Rust's libtest, a test binary of Go (go test "
          "-c), or a script that hands its arguments on to one of them; with --kind, benchmarks of "
