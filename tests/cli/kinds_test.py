@@ -356,7 +356,7 @@ class Compared(CommandTest):
                           0o755)
 
     def test_a_command_that_became_slower_fails(self):
-        self.compare("sleep 0.01", "sleep 0.03", "--kind command", status=1)
+        self.compare("sleep 0.01", "sleep 0.03", "--kind command --repetitions 2", status=1)
         self.assertEqual(self.verdicts(), {"command": "FAIL"})
         self.assertEqual(self.load("r.json")["setup"]["kind"], "command")
 
@@ -415,7 +415,7 @@ class Compared(CommandTest):
         taskbench = os.environ["TASKBENCH_BINARY"]
         words = "--command x='./tool {}' --prepare true"
         self.compare(f"{taskbench} {words.format(0.01)}", f"{taskbench} {words.format(0.03)}",
-                     status=1)
+                     "--repetitions 2", status=1)
         self.assertEqual(self.verdicts(), {"x": "FAIL"})
 
     def test_what_has_to_be_named_is_suggested(self):
