@@ -62,8 +62,7 @@ class ReportCommand final : public Command {
         "Write results as a page with plots, and as Markdown.\n\n"
         "The page is one file that opens in any browser. Results are files of `taskbench run "
         "--json`, of any Google Benchmark program, of `taskbench ab --json`, and of the other "
-        "tools "
-        "that `taskbench compare` reads. Benchmarks that "
+        "tools that `taskbench compare` reads. Benchmarks that "
         "appear in several results get a history, by the dates of the results. A file of "
         "`taskbench ladder --json`, given alone, gets the page of that command. The plots are "
         "drawn by gnuplot, as SVG and PNG; without it there are tables only.",

@@ -7,6 +7,7 @@
 #include "harness/bench/wrk.hpp"
 #include "harness/os/system_file.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -342,6 +343,9 @@ struct Placeholder {
   Strings values;
 };
 
+/// What stands for a value in a command: "{NAME}".
+std::string place_of(const std::string& name) { return fmt::format("{{{}}}", name); }
+
 std::vector<Placeholder> parse_placeholders(const Strings& given) {
   std::vector<Placeholder> placeholders;
   for (const std::string& text : given) {
@@ -363,7 +367,7 @@ std::vector<std::vector<Substitution>> combinations(const std::vector<Placeholde
                                                     const std::string& text) {
   std::vector<std::vector<Substitution>> result(1);
   for (const auto& [name, values] : placeholders) {
-    if (text.find(fmt::format("{{{}}}", name)) == std::string::npos) continue;
+    if (text.find(place_of(name)) == std::string::npos) continue;
     std::vector<std::vector<Substitution>> more;
     for (const auto& each : result) {
       for (const std::string& value : values) {
@@ -378,13 +382,7 @@ std::vector<std::vector<Substitution>> combinations(const std::vector<Placeholde
 }
 
 std::string replaced(std::string text, const std::vector<Substitution>& by) {
-  for (const auto& [name, value] : by) {
-    const std::string place = fmt::format("{{{}}}", name);
-    for (std::size_t at = text.find(place); at != std::string::npos;
-         at = text.find(place, at + value.size())) {
-      text.replace(at, place.size(), value);
-    }
-  }
+  for (const auto& [name, value] : by) text = render::replaced(text, place_of(name), value);
   return text;
 }
 
@@ -429,7 +427,7 @@ std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std
 RunPlan plan_commands(const RunArguments& arguments) {
   const std::vector<Placeholder> placeholders = parse_placeholders(arguments.parameters);
   for (const auto& [name, values] : placeholders) {
-    const std::string place = fmt::format("{{{}}}", name);
+    const std::string place = place_of(name);
     const auto has = [&](const std::string& text) { return text.find(place) != text.npos; };
     if (std::ranges::none_of(arguments.commands, has)) refuse("--param: no command has {}", place);
   }

@@ -122,11 +122,11 @@ class PreparedCommand {
       sum_s += once->real_ns / 1e9;
       ++runs;
     } while (!is_given && seconds_since(begin) < settings_.warmup_s);
-    run_s_ = sum_s / runs;
     whole_run_s_ = seconds_since(begin) / runs;
-    iterations_ = is_given ? given->second
-                           : std::clamp<std::int64_t>(std::llround(settings_.min_time_s / run_s_),
-                                                      1, kMostIterations);
+    iterations_ = is_given
+                      ? given->second
+                      : std::clamp<std::int64_t>(std::llround(settings_.min_time_s * runs / sum_s),
+                                                 1, kMostIterations);
   }
 
   void run_repetition() {
@@ -247,7 +247,6 @@ class PreparedCommand {
   const std::stop_token& stop_;
   const Start start_{command_.input};
   model::Case result_;
-  double run_s_ = 0;
   double whole_run_s_ = 0;  // with what comes before and after it
   std::int64_t iterations_ = 1;
 };

@@ -189,7 +189,7 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   words.insert(words.end(), call.of_callgrind.begin(), call.of_callgrind.end());
   const std::size_t name = words.size();
   words.insert(words.end(), call.of_program.begin(), call.of_program.end());
-  if (words[name].find('/') != std::string::npos) words[name] = fs::absolute(words[name]).string();
+  if (!is_looked_up(words[name])) words[name] = fs::absolute(words[name]).string();
   std::string preloaded = allocation_marks_in(bench.scratch.path()).string();
   const std::string others = environment_value("LD_PRELOAD");
   if (!others.empty()) preloaded += ':' + others;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostPrinted_bytes = std::size_t{64} << 20;  // of the res
 /// Why a program could not be started, if the system's own message would mislead.
 std::string why_not_started(const std::string& name, const ProcessOutcome& outcome) {
   std::error_code failed;
-  if (name.find('/') == std::string::npos) {
+  if (is_looked_up(name)) {
     if (outcome.code != ENOENT) return outcome.text();
     const bool is_here = fs::exists(name, failed);
     return is_here ? fmt::format("is not in PATH; write './{}' for the one in this folder", name)
@@ -33,7 +33,7 @@ std::string why_not_started(const std::string& name, const ProcessOutcome& outco
 /// in PATH stays as it is.
 ProcessOutcome run_in(const fs::path& folder, ProcessRequest request, const std::stop_token& stop) {
   std::string& name = request.command.front();
-  if (!folder.empty() && name.find('/') != std::string::npos) name = fs::absolute(name).string();
+  if (!folder.empty() && !is_looked_up(name)) name = fs::absolute(name).string();
   request.folder = folder.string();
   return run_process(request, stop);
 }
@@ -144,12 +144,14 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
     throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), not_started)));
   }
-  // What a kind is recognised by; it is not needed where the kind is named.
-  const std::string content =
-      asking.kind == nullptr ? content_of(executable).value_or("") : std::string();
+  std::optional<std::string> content;
+  const FileText file = [&]() -> std::string_view {
+    if (!content) content = content_of(executable).value_or("");
+    return *content;
+  };
   Answer answer;
   for (const ProgramKind* kind : program_kinds()) {
-    if (asking.kind == nullptr ? !kind->may_be(content) : kind != asking.kind) continue;
+    if (asking.kind == nullptr ? !kind->may_be(file) : kind != asking.kind) continue;
     answer = kind->ask(command, ask, asking.kind != nullptr);
     if (!answer.is_of_kind) continue;
     return {*kind, std::move(answer.command), asking.folder, std::move(answer.listed)};
@@ -169,6 +171,8 @@ bool Program::is_sure(const std::stop_token& stop) const {
   });
 }
 
+bool is_looked_up(const std::string& program) { return program.find('/') == std::string::npos; }
+
 fs::path called_path(const Strings& command) {
   const auto found = [](const fs::path& path) {
     std::error_code failed;
@@ -176,7 +180,7 @@ fs::path called_path(const Strings& command) {
     return failed ? fs::path() : folder / path.filename();
   };
   const std::string& name = command.front();
-  if (name.find('/') != std::string::npos) return found(name);
+  if (!is_looked_up(name)) return found(name);
   const std::string path = environment_value("PATH");
   for (const std::string_view folder : parts_of(path, ':')) {
     const auto candidate = fs::path(folder) / name;

@@ -23,6 +23,9 @@ inline constexpr std::string_view kElf = "\177ELF";
 /// Sixteen hexadecimal digits that differ if the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
+/// Whether a command's program is looked up in PATH: it names no folder.
+[[nodiscard]] bool is_looked_up(const std::string& program);
+
 /// The path by which `command` calls its program: absolute, its folder without links. Empty if it
 /// cannot be found.
 [[nodiscard]] fs::path called_path(const Strings& command);

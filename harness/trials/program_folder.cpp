@@ -28,14 +28,11 @@ void copy_below(const fs::path& checkout, const fs::path& from, const fs::path& 
   if (failed) refuse("--out: {} cannot be copied: {}", from.string(), failed.message());
 }
 
-/// Whether a command's program is one in PATH: an interpreter, which is not copied.
-bool is_in_path(const std::string& program) { return program.find('/') == std::string::npos; }
-
 /// The command and the layouts of a program, with `change` made of each path.
 template <class Change>
 void change_paths(PairedProgram& program, const Change& change) {
   Strings words = split_command(program.command);
-  if (!is_in_path(words.front())) words.front() = change(fs::path(words.front())).string();
+  if (!is_looked_up(words.front())) words.front() = change(fs::path(words.front())).string();
   program.command = command_of(words);
   for (std::string& layout : program.layouts) layout = change(fs::path(layout)).string();
 }
@@ -49,7 +46,7 @@ std::string digest_of_file(const fs::path& file) {
 Strings executables_of(const PairedProgram& program) {
   Strings files = program.layouts;
   const std::string first = split_command(program.command).front();
-  if (!is_in_path(first)) files.insert(files.begin(), first);
+  if (!is_looked_up(first)) files.insert(files.begin(), first);
   return files;
 }
 

@@ -74,6 +74,21 @@ std::string written_by(const Strings& command, const ProgramKind& kind, const fs
                                  joined(command, " "), kind.title()));
 }
 
+model::Run unless_empty(model::Run run, const std::string& why_none) {
+  if (run.cases.empty()) throw ProgramError(why_none);
+  return run;
+}
+
+Strings once_each(const Strings& names,
+                  const std::function<std::string(const std::string& name)>& each) {
+  Strings result;
+  for (const std::string& name : names) {
+    std::string one = each(name);
+    if (!contains(result, one)) result.push_back(std::move(one));
+  }
+  return result;
+}
+
 Strings with(Strings words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
   return words;

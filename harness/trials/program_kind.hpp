@@ -36,6 +36,9 @@ struct SampleRequest : model::Sampling {
 /// Runs a command to its end, at most so long.
 using Ask = std::function<ProcessOutcome(Strings words, double timeout_s)>;
 
+/// The content of a program's file, which is read when it is first asked for.
+using FileText = std::function<std::string_view()>;
+
 /// What answered which question, when a program is looked at for the first time.
 struct Answer {
   bool is_of_kind = false;
@@ -57,15 +60,17 @@ class ProgramKind {
   [[nodiscard]] std::string_view title() const { return title_; }
 
   /// Whether it is worth asking whether a program is of this kind when nobody says so: by what its
-  /// file contains, or because asking is harmless. A kind that cannot be told is only named.
-  [[nodiscard]] virtual bool may_be(std::string_view file) const = 0;
+  /// file contains, or because asking is harmless.
+  [[nodiscard]] virtual bool may_be(const FileText& file) const = 0;
 
   /// Asks a program whether it is of this kind, and for its benchmarks. `is_named`: --kind says so.
   [[nodiscard]] virtual Answer ask(const Strings& command, const Ask& ask, bool is_named) const = 0;
 
   /// Whether a program is surely of this kind: not one that would answer anything in this way.
-  [[nodiscard]] virtual bool is_sure(const Strings& command, const Strings& listed,
-                                     const Ask& ask) const = 0;
+  [[nodiscard]] virtual bool is_sure(const Strings& /*command*/, const Strings& /*listed*/,
+                                     const Ask& /*ask*/) const {
+    return true;
+  }
 
   /// What the process of `request` executes. Its result is `file`, or what it prints.
   [[nodiscard]] virtual Strings arguments(const Strings& command, const SampleRequest& request,
@@ -96,7 +101,9 @@ class ProgramKind {
 
   /// Whose CPU time it reports for a benchmark; empty if it reports none.
   [[nodiscard]] virtual std::optional<model::CpuTimeOf> cpu_time_of(
-      const std::string& benchmark) const = 0;
+      const std::string& /*benchmark*/) const {
+    return std::nullopt;
+  }
 
   /// Whether reports say that it is of this kind.
   [[nodiscard]] virtual bool is_noted() const { return true; }
@@ -114,6 +121,20 @@ class ProgramKind {
  private:
   std::string_view name_;
   std::string_view title_;
+};
+
+/// A kind that cannot be recognised, as it is what the arguments of an interpreter, or of any
+/// program, make of it: it is only named.
+class NamedKind : public ProgramKind {
+ public:
+  using ProgramKind::ProgramKind;
+
+ private:
+  [[nodiscard]] bool may_be(const FileText&) const final { return false; }
+  [[nodiscard]] bool may_be_in_path() const final { return true; }
+  [[nodiscard]] Answer ask(const Strings& command, const Ask&, bool is_named) const override {
+    return {.is_of_kind = is_named, .command = command};
+  }
 };
 
 const ProgramKind& taskbench_kind();
@@ -152,6 +173,13 @@ inline constexpr const char* kListing = "--benchmark_list_tests=true";
 /// as it is not of that kind.
 [[nodiscard]] std::string written_by(const Strings& command, const ProgramKind& kind,
                                      const fs::path& file);
+
+/// `run`, if it has a benchmark. Throws ProgramError with `why_none` otherwise.
+[[nodiscard]] model::Run unless_empty(model::Run run, const std::string& why_none);
+
+/// `each` of the names, once.
+[[nodiscard]] Strings once_each(const Strings& names,
+                                const std::function<std::string(const std::string& name)>& each);
 
 /// `name`, as an expression that matches nothing else.
 [[nodiscard]] std::string literal(const std::string& name);

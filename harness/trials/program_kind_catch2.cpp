@@ -22,7 +22,8 @@ class Catch2Kind final : public ProgramKind {
   Catch2Kind() : ProgramKind("catch2", "a test program of Catch2, with benchmarks") {}
 
  private:
-  bool may_be(std::string_view file) const override {
+  bool may_be(const FileText& text) const override {
+    const std::string_view file = text();
     const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
     return file.starts_with(kElf) && has("benchmark-no-analysis") && has("BenchmarkResults");
   }
@@ -33,8 +34,6 @@ class Catch2Kind final : public ProgramKind {
     answer.is_of_kind = answer.list.output.find("Available reporters") != std::string::npos;
     return answer;
   }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
 
   // Catch2 chooses how long a sample is, from the clock's resolution.
   Strings arguments(const Strings& command, const SampleRequest& request,
@@ -60,15 +59,13 @@ class Catch2Kind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_catch2(file, written_by(command, *this, file));
-    if (!run.cases.empty()) return run;
-    throw ProgramError(
+    return unless_empty(
+        reports::tools::parse_catch2(file, written_by(command, *this, file)),
         fmt::format("'{}' ran no benchmark; hidden test cases are run if their tag is among the "
                     "words of the command, as in '[!benchmark]'",
                     joined(command, " ")));
   }
 
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Catch2 begins and ends";
   }

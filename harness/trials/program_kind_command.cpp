@@ -8,23 +8,19 @@ namespace {
 constexpr const char* kName = "command";
 
 /// Any command, measured from its start to its end by `taskbench run --command`.
-class CommandKind final : public ProgramKind {
+class CommandKind final : public NamedKind {
  public:
-  CommandKind() : ProgramKind("command", "a command, as a whole") {}
+  CommandKind() : NamedKind("command", "a command, as a whole") {}
 
  private:
-  bool may_be(std::string_view) const override { return false; }
-
   Answer ask(const Strings& command, const Ask&, bool is_named) const override {
     return {.is_of_kind = is_named, .command = command, .listed = {kName}};
   }
 
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
-
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     Strings absolute = command;  // it runs where it is told to, not here
-    if (absolute.front().find('/') != std::string::npos) {
+    if (!is_looked_up(absolute.front())) {
       absolute.front() = fs::absolute(absolute.front()).string();
     }
     Strings words{fs::read_symlink("/proc/self/exe").string(), "run", "--command",
@@ -42,7 +38,6 @@ class CommandKind final : public ProgramKind {
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
     return model::CpuTimeOf::process;
   }
-  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override { return "a whole command is not counted"; }
 };
 

@@ -30,7 +30,8 @@ class GoKind final : public ProgramKind {
   GoKind() : ProgramKind("go", "a test binary of Go (go test -c)") {}
 
  private:
-  bool may_be(std::string_view file) const override {
+  bool may_be(const FileText& text) const override {
+    const std::string_view file = text();
     constexpr std::string_view kBuildInfo = "\xff Go buildinf:";
     constexpr std::string_view kFlag = "test.benchtime";  // of the package that test binaries need
     const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
@@ -45,8 +46,6 @@ class GoKind final : public ProgramKind {
     answer.is_of_kind = !answer.listed.empty();
     return answer;
   }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
 
   // One expression for each level. Before Go 1.20 there is no way to ask for names of different
   // levels: an expression for a second level leaves out benchmarks that have one level. So what is
@@ -67,14 +66,12 @@ class GoKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,
                   const fs::path&) const override {
-    model::Run run = reports::tools::parse_go(outcome.output);
-    if (!run.cases.empty()) return run;
-    throw ProgramError(fmt::format("'{}' ran no benchmark, or printed none", command.front()));
+    return unless_empty(reports::tools::parse_go(outcome.output),
+                        fmt::format("'{}' ran no benchmark, or printed none", command.front()));
   }
 
   bool lists_all() const override { return false; }  // none that b.Run() has made
   bool finds_iterations() const override { return true; }
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Go begins and ends";
   }

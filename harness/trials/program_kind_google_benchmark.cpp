@@ -12,7 +12,7 @@ class GoogleBenchmarkKind final : public ProgramKind {
   GoogleBenchmarkKind() : ProgramKind("google-benchmark", "a program that uses Google Benchmark") {}
 
  private:
-  bool may_be(std::string_view) const override { return true; }
+  bool may_be(const FileText&) const override { return true; }
 
   Answer ask(const Strings& command, const Ask& ask, bool) const override {
     Answer answer{.command = command, .list = ask(with(command, {kListing}), kListTimeout_s)};

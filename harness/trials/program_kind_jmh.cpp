@@ -7,19 +7,11 @@ namespace {
 
 /// A program of JMH, the harness of OpenJDK: `java -jar target/benchmarks.jar`. Each benchmark runs
 /// in one virtual machine of its own, as what one has compiled for another would change its time.
-class JmhKind final : public ProgramKind {
+class JmhKind final : public NamedKind {
  public:
-  JmhKind() : ProgramKind("jmh", "a program of JMH (java -jar benchmarks.jar)") {}
+  JmhKind() : NamedKind("jmh", "a program of JMH (java -jar benchmarks.jar)") {}
 
  private:
-  bool may_be(std::string_view) const override { return false; }
-
-  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
-    return {.is_of_kind = is_named, .command = command};
-  }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
-
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     constexpr double kUsPerSecond = 1e6;
@@ -35,24 +27,19 @@ class JmhKind final : public ProgramKind {
       words = with(std::move(words), {kWarmups, std::to_string(request.repetitions)});
     }
     if (!contains(command, kWarmupTime)) words = with(std::move(words), {kWarmupTime, time});
-    Strings methods;  // without parameters
-    for (const std::string& name : request.benchmarks) {
-      std::string method = literal(name.substr(0, name.find('/')));
-      if (!contains(methods, method)) methods.push_back(std::move(method));
-    }
+    const Strings methods = once_each(request.benchmarks, [](const std::string& name) {
+      return literal(name.substr(0, name.find('/')));  // without parameters
+    });
     if (methods.empty()) return words;
     return with(std::move(words), {fmt::format("^({})$", fmt::join(methods, "|"))});
   }
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_jmh(file, written_by(command, *this, file));
-    if (!run.cases.empty()) return run;
-    throw ProgramError(fmt::format("'{}' ran no benchmark of JMH", joined(command, " ")));
+    return unless_empty(reports::tools::parse_jmh(file, written_by(command, *this, file)),
+                        fmt::format("'{}' ran no benchmark of JMH", joined(command, " ")));
   }
 
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
-  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot count what a virtual machine compiles";
   }

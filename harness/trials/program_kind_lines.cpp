@@ -6,17 +6,11 @@ namespace taskbench::harness {
 namespace {
 
 /// Any program that prints its samples itself.
-class LinesKind final : public ProgramKind {
+class LinesKind final : public NamedKind {
  public:
-  LinesKind() : ProgramKind("lines", "a program that prints lines 'NAME VALUE UNIT'") {}
+  LinesKind() : NamedKind("lines", "a program that prints lines 'NAME VALUE UNIT'") {}
 
  private:
-  bool may_be(std::string_view) const override { return false; }
-
-  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
-    return {.is_of_kind = is_named, .command = command};
-  }
-
   bool is_sure(const Strings&, const Strings&, const Ask&) const override { return false; }
 
   Strings arguments(const Strings& command, const SampleRequest&, const fs::path&) const override {
@@ -31,15 +25,12 @@ class LinesKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,
                   const fs::path&) const override {
-    model::Run run = reports::tools::parse_lines(outcome.output);
-    if (!run.cases.empty()) return run;
-    throw ProgramError(
+    return unless_empty(
+        reports::tools::parse_lines(outcome.output),
         fmt::format("'{}' printed no line of the form NAME VALUE UNIT, such as 'sort 1.5 ms'",
                     command.front()));
   }
 
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
-  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark begins and ends in a program that prints lines";
   }

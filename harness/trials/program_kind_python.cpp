@@ -50,19 +50,11 @@ def pytest_benchmark_update_json(config, benchmarks, output_json):
 )";
 
 /// The tests of pytest that use the fixture of pytest-benchmark.
-class PytestKind final : public ProgramKind {
+class PytestKind final : public NamedKind {
  public:
-  PytestKind() : ProgramKind("pytest", "pytest, with benchmarks of pytest-benchmark") {}
+  PytestKind() : NamedKind("pytest", "pytest, with benchmarks of pytest-benchmark") {}
 
  private:
-  bool may_be(std::string_view) const override { return false; }
-
-  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
-    return {.is_of_kind = is_named, .command = command};
-  }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
-
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     Strings words = with(command, {"-q", "-p", "no:cacheprovider", "-p", "taskbench_pytest",
@@ -72,12 +64,10 @@ class PytestKind final : public ProgramKind {
                                    fmt::format("--benchmark-min-time={}", request.min_time_s),
                                    "--benchmark-max-time=0"});
     // -k takes no parameters, and all functions whose names contain one of these.
-    Strings functions;
-    for (const std::string& name : request.benchmarks) {
+    const Strings functions = once_each(request.benchmarks, [](const std::string& name) {
       const std::size_t begin = name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2;
-      std::string function = name.substr(begin, name.find('[', begin) - begin);
-      if (!contains(functions, function)) functions.push_back(std::move(function));
-    }
+      return name.substr(begin, name.find('[', begin) - begin);
+    });
     return functions.empty() ? words : with(std::move(words), {"-k", joined(functions, " or ")});
   }
 
@@ -97,9 +87,8 @@ class PytestKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_pytest_benchmark(file, written_by(command, *this, file));
-    if (!run.cases.empty()) return run;
-    throw ProgramError(
+    return unless_empty(
+        reports::tools::parse_pytest_benchmark(file, written_by(command, *this, file)),
         fmt::format("'{}' ran no test with the fixture 'benchmark'", joined(command, " ")));
   }
 
@@ -107,26 +96,17 @@ class PytestKind final : public ProgramKind {
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
     return model::CpuTimeOf::process;
   }
-  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Python begins and ends";
   }
 };
 
 /// A script whose benchmarks are run by a pyperf.Runner, each in a process of its own.
-class PyperfKind final : public ProgramKind {
+class PyperfKind final : public NamedKind {
  public:
-  PyperfKind() : ProgramKind("pyperf", "a script with benchmarks of pyperf.Runner") {}
+  PyperfKind() : NamedKind("pyperf", "a script with benchmarks of pyperf.Runner") {}
 
  private:
-  bool may_be(std::string_view) const override { return false; }
-
-  Answer ask(const Strings& command, const Ask&, bool is_named) const override {
-    return {.is_of_kind = is_named, .command = command};
-  }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
-
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     return with(
@@ -137,14 +117,11 @@ class PyperfKind final : public ProgramKind {
 
   model::Run read(const Strings& command, const ProcessOutcome&,
                   const fs::path& file) const override {
-    model::Run run = reports::tools::parse_pyperf(file, written_by(command, *this, file));
-    if (!run.cases.empty()) return run;
-    throw ProgramError(fmt::format("'{}' ran no benchmark of pyperf", joined(command, " ")));
+    return unless_empty(reports::tools::parse_pyperf(file, written_by(command, *this, file)),
+                        fmt::format("'{}' ran no benchmark of pyperf", joined(command, " ")));
   }
 
   bool finds_iterations() const override { return true; }
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
-  bool may_be_in_path() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Python begins and ends";
   }

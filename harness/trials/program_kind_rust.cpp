@@ -34,8 +34,6 @@ class RustKind : public ProgramKind {
   }
 
  private:
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
-  std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override { return {}; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Rust begins and ends";
   }
@@ -50,8 +48,8 @@ class CriterionKind final : public RustKind {
       : RustKind(name, title), times_(times) {}
 
  private:
-  bool may_be(std::string_view file) const override {
-    return file.starts_with(kElf) && file.find("CRITERION_HOME") != file.npos;
+  bool may_be(const FileText& file) const override {
+    return file().starts_with(kElf) && file().find("CRITERION_HOME") != std::string::npos;
   }
 
   Answer ask(const Strings& command, const Ask& ask, bool is_named) const override {
@@ -106,8 +104,8 @@ class LibtestKind final : public RustKind {
   LibtestKind() : RustKind("libtest", "a program with benchmarks of Rust's libtest (#[bench])") {}
 
  private:
-  bool may_be(std::string_view file) const override {
-    return file.starts_with(kElf) && file.find("ns/iter") != file.npos;
+  bool may_be(const FileText& file) const override {
+    return file().starts_with(kElf) && file().find("ns/iter") != std::string::npos;
   }
 
   Strings arguments(const Strings& command, const SampleRequest& request,
@@ -121,9 +119,8 @@ class LibtestKind final : public RustKind {
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,
                   const fs::path&) const override {
-    model::Run run = reports::tools::parse_libtest(outcome.output);
-    if (!run.cases.empty()) return run;
-    throw ProgramError(fmt::format("'{}' ran no benchmark, or printed none", command.front()));
+    return unless_empty(reports::tools::parse_libtest(outcome.output),
+                        fmt::format("'{}' ran no benchmark, or printed none", command.front()));
   }
 };
 

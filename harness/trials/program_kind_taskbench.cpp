@@ -17,7 +17,7 @@ class TaskbenchKind final : public ProgramKind {
   TaskbenchKind() : ProgramKind("taskbench", "a taskbench") {}
 
  private:
-  bool may_be(std::string_view) const override { return true; }
+  bool may_be(const FileText&) const override { return true; }
 
   Answer ask(const Strings& command, const Ask& ask, bool) const override {
     // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know
@@ -34,8 +34,6 @@ class TaskbenchKind final : public ProgramKind {
     answer.listed = listed_in(answer.list);
     return answer;
   }
-
-  bool is_sure(const Strings&, const Strings&, const Ask&) const override { return true; }
 
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {

@@ -194,7 +194,7 @@ std::string why_not_runnable(const fs::path& program, const std::string& name) {
     return fmt::format("{} cannot be executed; --program names another, or chmod +x it", name);
   }
   std::string problem = fmt::format("leaves no program at {}; --program names another", name);
-  if (name.find('/') == std::string::npos && !executable_of({name}).empty()) {
+  if (is_looked_up(name) && !executable_of({name}).empty()) {
     problem += fmt::format(
         ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
         "checkout "
@@ -237,8 +237,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   }
   Strings words = split_command(recipe.program);
   const fs::path program = places.source / words.front();
-  const bool has_no_folder = words.front().find('/') == std::string::npos;
-  if (recipe.may_be_in_path && has_no_folder && !fs::exists(program) &&
+  if (recipe.may_be_in_path && is_looked_up(words.front()) && !fs::exists(program) &&
       !executable_of(words).empty()) {
     return {command_of(words), places.source};
   }

@@ -2,9 +2,13 @@
 
 #include <utility>
 
-#include "reports/perf/text.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::reports::perf {
+
+using model::next_line;
+using model::next_word;
+using model::read_number;
 namespace {
 
 /// Reads a number as callgrind writes it: addresses are hexadecimal.

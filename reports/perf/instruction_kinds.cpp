@@ -5,9 +5,13 @@
 #include <charconv>
 
 #include "reports/model/lookup.hpp"
-#include "reports/perf/text.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::reports::perf {
+
+using model::next_line;
+using model::read_number;
+using model::trimmed;
 namespace {
 
 bool begins_with_any(std::string_view text, std::span<const std::string_view> beginnings) {

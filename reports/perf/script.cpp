@@ -5,9 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "reports/perf/text.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::reports::perf {
+
+using model::next_line;
+using model::trimmed;
 namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";

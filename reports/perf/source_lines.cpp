@@ -5,9 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "reports/perf/text.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::reports::perf {
+
+using model::next_line;
+using model::read_number;
 namespace {
 
 /// "/src/queue.hpp:120 (discriminator 3)"

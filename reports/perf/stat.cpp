@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "reports/model/lookup.hpp"
-#include "reports/perf/text.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::reports::perf {
+
+using model::read_number;
+using model::trimmed;
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "reports/model/pieces.hpp"
 #include "reports/tools/cases.hpp"
 
 namespace taskbench::reports::tools {
@@ -15,35 +15,18 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr std::string_view kBlanks = " \t\r";
-
 Words words_of(std::string_view line) {
   Words words;
-  while (true) {
-    const std::size_t begin = line.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return words;
-    line.remove_prefix(begin);
-    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
+  for (auto word = model::next_word(line); !word.empty(); word = model::next_word(line)) {
+    words.push_back(word);
   }
-}
-
-template <class Take>
-void for_each_line(std::string_view text, const Take& take) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  return words;
 }
 
 template <class Number>
 std::optional<Number> number_in(std::string_view word) {
   Number value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return model::read_number(word, value) ? std::optional(value) : std::nullopt;
 }
 
 /// "BenchmarkSort-8": the name, and "-8". Empty if it ends otherwise.
@@ -121,24 +104,25 @@ void read_libtest_line(std::string_view line, model::Run& run) {
 
 model::Run parse_go(std::string_view printed) {
   model::Run run;
-  for_each_line(printed, [&](std::string_view line) {
+  while (!printed.empty()) {
+    const std::string_view line = model::next_line(printed);
     constexpr std::string_view kCpu = "cpu: ";
     if (line.starts_with(kCpu)) run.environment.cpu_model = line.substr(kCpu.size());
     read_go_line(words_of(line), run);
-  });
+  }
   leave_out_cpus(run);
   return run;
 }
 
 model::Run parse_libtest(std::string_view printed) {
   model::Run run;
-  for_each_line(printed, [&](std::string_view line) { read_libtest_line(line, run); });
+  while (!printed.empty()) read_libtest_line(model::next_line(printed), run);
   return run;
 }
 
 model::Run parse_lines(std::string_view printed) {
   model::Run run;
-  for_each_line(printed, [&](std::string_view line) { read_line(words_of(line), run); });
+  while (!printed.empty()) read_line(words_of(model::next_line(printed)), run);
   return run;
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace taskbench::reports::perf {
+namespace taskbench::reports::model {
 
 /// The text without blanks and line breaks at its ends.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text) {
@@ -39,4 +39,4 @@ template <class Number, class... Base>
   return failed == std::errc{} && last == end;
 }
 
-}  // namespace taskbench::reports::perf
+}  // namespace taskbench::reports::model
