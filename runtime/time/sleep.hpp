@@ -50,6 +50,13 @@ class [[nodiscard]] Sleep : private task::Leaf {
   }
   void await_resume() const noexcept {}
 
+  /// For the runtime: what an await would find in a poll of `task`. False: it was not over, and
+  /// will wake the task, or the task's budget is spent, and the task yields.
+  [[nodiscard]] bool is_over(task::Header* task) {
+    if (timer_.wheel == nullptr && !task::spend_budget(task)) return false;
+    return poll_timer(this, task);
+  }
+
  private:
   static bool poll_timer(task::Leaf* leaf, task::Header* task);
   void withdraw() noexcept;

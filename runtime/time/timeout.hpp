@@ -8,30 +8,79 @@
 #pragma once
 
 #include <chrono>
+#include <coroutine>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "runtime/task/select.hpp"
+#include "runtime/task/awaitable.hpp"
 #include "runtime/time/sleep.hpp"
 
 namespace taskbench::rt::time {
 
 namespace detail {
 
-template <class T>
-Task<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> run_for(
-    std::chrono::nanoseconds limit, Task<T> task) {
-  // Named: what g++ 12 makes of a temporary has another name in each unit, and -Wodr complains.
-  auto late = sleep(limit);
-  auto ended = co_await select(std::move(task), late);
-  if constexpr (std::is_void_v<T>) {
-    co_return ended.index() == 0;
-  } else {
-    if (ended.index() != 0) co_return std::nullopt;
-    co_return std::get<0>(std::move(ended));
+/// Polls a branch, and a sleep after it, until one of the two ends. It does what select() of both
+/// does, without a coroutine for the sleep.
+class BranchOrSleep : private task::Leaf {
+ public:
+  BranchOrSleep(const BranchOrSleep&) = delete;
+  BranchOrSleep& operator=(const BranchOrSleep&) = delete;
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+
+ protected:
+  BranchOrSleep(task::Header* branch, Sleep& sleep) noexcept
+      : Leaf(&BranchOrSleep::poll_both), branch_(branch), sleep_(sleep) {}
+  ~BranchOrSleep() = default;
+
+  template <class Promise>
+  bool suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_on(*this, coroutine);
   }
+  [[nodiscard]] bool branch_has_ended() const noexcept { return branch_has_ended_; }
+
+ private:
+  static bool poll_both(task::Leaf* leaf, task::Header* task) noexcept;
+
+  task::Header* const branch_;
+  Sleep& sleep_;
+  bool branch_has_ended_ = false;
+};
+
+template <class T>
+using InTimeResult = std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>;
+
+template <class T>
+class [[nodiscard]] InTime : public BranchOrSleep {
+ public:
+  InTime(Task<T>& task, Sleep& limit) noexcept : BranchOrSleep(task.header(), limit), task_(task) {}
+
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    task_.become_branch_of(task::task_of(coroutine));
+    return suspend(coroutine);
+  }
+  InTimeResult<T> await_resume() {
+    if (!branch_has_ended()) return {};
+    if constexpr (std::is_void_v<T>) {
+      task::take_output<T>(task_.header());
+      return true;
+    } else {
+      return task::take_output<T>(task_.header());
+    }
+  }
+
+ private:
+  Task<T>& task_;
+};
+
+template <class T>
+Task<InTimeResult<T>> run_for(std::chrono::nanoseconds limit, Task<T> task) {
+  // Variables, as g++ 12 names temporaries differently in each unit, of which its linker warns.
+  Sleep late = sleep(limit);
+  InTime<T> in_time(task, late);
+  co_return co_await in_time;
 }
 
 }  // namespace detail

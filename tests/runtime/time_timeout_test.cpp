@@ -1,9 +1,11 @@
 // timeout(): what ends in time, what does not, and what becomes of it.
 #include "runtime/time/timeout.hpp"
 
+#include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include "runtime/sync/mpsc.hpp"
 #include "runtime/sync/semaphore.hpp"
@@ -60,6 +62,21 @@ TEST_P(Timeout, of_nothing_lets_its_task_be_polled_once) {
     EXPECT_EQ(ready, 1);
     const auto late = co_await timeout(-1s, tests::yield_times(1));
     EXPECT_FALSE(late);
+  });
+}
+
+TEST_P(Timeout, of_nothing_again_and_again_lets_other_tasks_run) {
+  this->run([]() -> Task<> {
+    std::atomic<bool> ran{false};
+    auto other = spawn([&ran]() -> Task<> {
+      ran = true;
+      co_return;
+    });
+    while (!ran) {
+      const auto ended = co_await timeout(0ns, tests::forever());
+      EXPECT_FALSE(ended.has_value());
+    }
+    co_await std::move(other);
   });
 }
 
