@@ -111,6 +111,10 @@ if(TASKBENCH_BUILD_TOOLS)
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command
   )
+  install(FILES action.yml
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench"
+    COMPONENT command
+  )
   install(FILES ci/README.md
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command

@@ -133,7 +133,7 @@ class CompareCommand final : public Command {
                   "part is left out. May be repeated.");
     verdict_.declare(options, policy_.delta, policy_.alpha);
     options.group("Output");
-    declare_format(options, format_);
+    declare_format(options, format_, "", render::formats_of_measures());
   }
 
   ExitCode execute(const Invocation&) override {
@@ -172,7 +172,8 @@ class CompareCommand final : public Command {
     return print_answer({.document = render::document(report),
                          .records = render::records(report),
                          .comment = std::move(comment),
-                         .json = [&] { return json::to_json(report); }},
+                         .json = [&] { return json::to_json(report); },
+                         .measures = render::measures(report)},
                         *format_);
   }
 

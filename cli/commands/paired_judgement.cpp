@@ -102,7 +102,8 @@ class PairedJudgement {
     const bool is_written = plan_.output.conclude({.document = render::document(file),
                                                    .records = render::records(file.report),
                                                    .comment = render::comment(file, style_),
-                                                   .json = [&] { return json::to_json(file); }});
+                                                   .json = [&] { return json::to_json(file); },
+                                                   .measures = render::measures(file.report)});
     if (!is_written) return ExitCode::usage;
     const bool is_judged = file.outcome == PairedFile::Outcome::judged;
     return plan_.verdict.exit_code(

@@ -1,5 +1,7 @@
 // `taskbench run`: measures workloads, prints the result, writes it to files.
+#include <array>
 #include <exception>
+#include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -24,6 +26,9 @@
 
 namespace taskbench::cli {
 namespace {
+
+/// Formats without a place for the reason why something was not counted.
+constexpr std::array<std::string_view, 3> kFormatsOfNumbers{"csv", "openmetrics", "bmf"};
 
 // Estimated size of the result file: a repetition takes about kRowBytes, counters included.
 std::size_t expected_bytes(const RunPlan& plan) {
@@ -220,7 +225,7 @@ class RunCommand final : public Command {
 
   void declare_output(Options& options) {
     options.group("Output");
-    auto* format = declare_format(options, format_);
+    auto* format = declare_format(options, format_, "", render::formats_of_measures());
     const Path file{.may_be_dash = false};
     options.value("--json", json_, "FILE", file,
                   "Write every repetition, as JSON that readers of Google Benchmark's output "
@@ -311,7 +316,8 @@ class RunCommand final : public Command {
   [[nodiscard]] bool print_formatted(const model::Run& run) const {
     return print_answer({.document = render::document(run),
                          .records = render::records(run),
-                         .json = [&] { return json::to_json(run); }},
+                         .json = [&] { return json::to_json(run); },
+                         .measures = render::measures(run)},
                         *format_);
   }
 
@@ -325,7 +331,7 @@ class RunCommand final : public Command {
     }
     if (!run.counter_pass->unavailable.empty()) {
       print_note("perf counted nothing: {}", run.counter_pass->unavailable);
-    } else if (plan.quiet || format_->name == "csv") {
+    } else if (plan.quiet || contains(kFormatsOfNumbers, format_->name)) {
       note_missing_counts(run);
     }
     return true;

@@ -207,8 +207,8 @@ Repeated differing_options(const Declare& declare, const Declare& declare_other)
   return differing;
 }
 
-CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note) {
-  const std::span<const render::Format> formats = render::formats();
+CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note,
+                            std::span<const render::Format> formats) {
   into = formats.data();
   return options.value(
       "--format", into, "FORMAT", Choice<render::Format>{"format", formats},

@@ -316,8 +316,9 @@ using Repeated = std::vector<std::pair<std::string, std::string>>;
 using Declare = std::function<void(Options&)>;
 [[nodiscard]] Repeated differing_options(const Declare& declare, const Declare& declare_other);
 
-/// Declares --format, which names one of render::formats(); `note` ends its help.
+/// Declares --format, which names one of `formats`; `note` ends its help.
 CLI::Option* declare_format(Options& options, const render::Format*& into,
-                            std::string_view note = "");
+                            std::string_view note = "",
+                            std::span<const render::Format> formats = render::formats());
 
 }  // namespace taskbench::cli

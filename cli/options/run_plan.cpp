@@ -448,17 +448,24 @@ RunPlan plan_commands(const RunArguments& arguments) {
   return plan;
 }
 
+/// The workloads that are named among the words, several in one with commas between them.
+Strings names_in(const Strings& words) {
+  Strings names;
+  for (const std::string& word : words) {
+    if (is_assignment(word)) continue;
+    for (const std::string_view name : parts_of(word, ',')) names.emplace_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   if (!arguments.commands.empty()) return plan_commands(arguments);
-  Strings names;
   Strings assignments = arguments.parameters;
-  for (const std::string& word : arguments.words) {
-    (is_assignment(word) ? assignments : names).push_back(word);
-  }
+  std::ranges::copy_if(arguments.words, std::back_inserter(assignments), is_assignment);
   RunPlan plan = arguments.plan;
-  const auto chosen = choose_workloads(names, arguments.loader, plan.left_out);
+  const auto chosen = choose_workloads(names_in(arguments.words), arguments.loader, plan.left_out);
   const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
   plan_load(arguments, plan);
@@ -471,8 +478,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
 }
 
 RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus, std::string_view noun) {
-  const auto assigned = std::ranges::count_if(arguments.words, is_assignment);
-  const std::size_t named = arguments.words.size() - static_cast<std::size_t>(assigned);
+  const std::size_t named = names_in(arguments.words).size();
   if (named == 0) refuse("name a workload: {}", fmt::join(row_names(workloads::all()), ", "));
   if (named > 1) refuse("give one WORKLOAD only: a {} is of one case", noun);
   RunPlan plan = plan_run(arguments, cpus);

@@ -93,7 +93,8 @@ void VerdictOutput::declare(Options& options, JournalPlan& plan, const std::stri
   options.value("--journal", plan.path, "FILE", Journal{},
                 "Where each process's result is kept as soon as it is known.");
   options.flag("--resume", plan.resume, resume_help);
-  auto* printed = declare_format(options, format, "; markdown is the comment for reviewers");
+  auto* printed = declare_format(options, format, "; markdown is the comment for reviewers",
+                                 render::formats_of_measures());
   options.value("--json", json, "FILE", Path{}, json_help);
   options.value("--markdown", markdown, "FILE", Path{}, "Write a comment for reviewers.");
   options.flag("--quiet", quiet, "Print no progress and no result.")->excludes(printed);

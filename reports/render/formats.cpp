@@ -1,6 +1,7 @@
 #include "reports/render/formats.hpp"
 
 #include <array>
+#include <cstddef>
 #include <utility>
 
 namespace taskbench::reports::render {
@@ -14,18 +15,23 @@ std::string as_csv(const Answer& answer, const TableStyle& /*style*/) {
   return answer.records ? csv(*answer.records) : csv(answer.document);
 }
 
-constexpr std::array<Format, 5> kFormats{{
+constexpr std::size_t kOfAnyAnswer = 5;
+constexpr std::array<Format, 7> kFormats{{
     {"table",
      [](const Answer& of, const TableStyle& style) { return terminal(of.document, style); }, true},
     {"markdown", as_markdown},
     {"csv", as_csv},
     {"html", [](const Answer& of, const TableStyle&) { return html(of.document); }},
     {"json", [](const Answer& of, const TableStyle&) { return of.json(); }},
+    {"openmetrics", [](const Answer& of, const TableStyle&) { return open_metrics(of.measures); }},
+    {"bmf", [](const Answer& of, const TableStyle&) { return bencher_metrics(of.measures); }},
 }};
 
 }  // namespace
 
-std::span<const Format> formats() { return kFormats; }
+std::span<const Format> formats() { return std::span(kFormats).first<kOfAnyAnswer>(); }
+
+std::span<const Format> formats_of_measures() { return kFormats; }
 
 Document sentence(std::string text) { return {"", {Paragraph{std::move(text)}}, {}, {}}; }
 

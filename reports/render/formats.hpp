@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reports/render/document.hpp"
+#include "reports/render/measures.hpp"
 
 namespace taskbench::reports::render {
 
@@ -19,6 +20,7 @@ struct Answer {
   /// What takes the document's place in Markdown.
   std::optional<Document> comment{};
   std::function<std::string()> json{};
+  Measures measures{};  ///< for the formats of formats_of_measures() alone
 };
 
 struct Format {
@@ -27,8 +29,10 @@ struct Format {
   bool is_for_people = false;  ///< at a terminal, which may have another encoding than UTF-8
 };
 
-/// All of them; the first is the default. A new format is a printer and one more row.
+/// Those of any answer; the first is the default. A new format is a printer and one more row.
 [[nodiscard]] std::span<const Format> formats();
+/// The same, and those of answers that have measures.
+[[nodiscard]] std::span<const Format> formats_of_measures();
 
 /// A document of one paragraph.
 [[nodiscard]] Document sentence(std::string text);

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-ACTION = ROOT / "ci" / "github" / "action.yml"
+ACTION = ROOT / "action.yml"
 OWN = ROOT / ".github" / "workflows"
 GATES = (ROOT / "ci" / "github" / "gate.yml", OWN / "gate.yml")
 COMMENTS = (ROOT / "ci" / "github" / "gate-comment.yml", OWN / "gate-comment.yml")
@@ -102,7 +102,7 @@ class Recipes(unittest.TestCase):
         calls = (steps()["Build the base"]["run"], steps()["Compare"]["run"],
                  gitlab_script("taskbench-gate"))
         for text in calls:
-            call = text[text.index("scripts/gate-pr"):].split("; then")[0].split("||")[0]
+            call = text[re.search(r"gate-pr\b", text).start():].split("; then")[0].split("||")[0]
             script, gate = re.split(r"\s--\s", call)
             for option in re.findall(r"(?<![\w-])--[a-z-]+", script):
                 self.assertIn(option, of_script)
@@ -144,7 +144,7 @@ class Recipes(unittest.TestCase):
                 for step in job["steps"]:
                     if "taskbench-gate" in step.get("uses", ""):
                         step.clear()
-                        step["uses"] = "./ci/github"
+                        step["uses"] = "./"
                         step["with"] = {"counters": "instructions-exact"}
             self.assertEqual(given, own)
 
@@ -246,7 +246,7 @@ class ShellParts(unittest.TestCase):
     def stand_in(self, name, body=""):
         """Notes its arguments, each in angle brackets."""
         path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         note = f'{{ printf "{path.name}"; printf "<%s>" "$@"; echo; }} >>"{self.calls}"'
         path.write_text(f"#!/bin/bash\n{note}\n{body}\n")
         path.chmod(0o755)
@@ -257,7 +257,10 @@ class ShellParts(unittest.TestCase):
         return subprocess.run(
             [shell, *options, "-c", text], cwd=self.folder, capture_output=True, text=True,
             env={"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.folder),
-                 "RUNNER_TEMP": "temp", "GITHUB_OUTPUT": str(self.output), **environment},
+                 "RUNNER_TEMP": "temp", "GITHUB_OUTPUT": str(self.output),
+                 "GITHUB_WORKSPACE": str(self.folder),
+                 "GITHUB_ACTION_PATH": str(self.folder / ".github/actions/taskbench-gate"),
+                 **environment},
             check=False,
         )
 
@@ -268,7 +271,10 @@ class ShellParts(unittest.TestCase):
         """Runs a step with its own environment, as far as that is not an expression."""
         step = steps()[name]
         given = {key: "" for key in step.get("env", {})}
-        self.assertLessEqual(set(environment), set(given) | {"ImageOS", "ImageVersion"})
+        if "SCRIPTS" in given:
+            given["SCRIPTS"] = "scripts"
+        of_runner = {"ImageOS", "ImageVersion", "GITHUB_ACTION_PATH"}
+        self.assertLessEqual(set(environment), set(given) | of_runner)
         answer = self.run_part("bash", step["run"], **{**given, **environment})
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return self.output.read_text() if self.output.exists() else ""
@@ -339,7 +345,8 @@ class ShellParts(unittest.TestCase):
 
         text = keys(BUILD="make", ImageOS="ubuntu24")
         self.assertRegex(
-            text, r"^base=c0ffee\nbuild=[0-9a-f]{16}\nsystem=\S*ubuntu24\S*\n$")
+            text, r"^base=c0ffee\nbuild=[0-9a-f]{16}\nsystem=\S*ubuntu24\S*\nscripts=scripts\n"
+                  r"package=\n$")
         self.assertEqual(text, keys(BUILD="make", ImageOS="ubuntu24"))
         self.assertNotEqual(text, keys(BUILD="make x", ImageOS="ubuntu24"))
         self.assertNotEqual(text, keys(BUILD="make", ImageOS="ubuntu26"))
@@ -362,10 +369,43 @@ class ShellParts(unittest.TestCase):
 
     def test_github_installs_the_taskbench_that_is_asked_for(self):
         self.stand_in("scripts/install-taskbench")
-        self.step("Install taskbench", REPOSITORY="https://x/y z", REVISION="f00")
+        self.step("Install taskbench", REPOSITORY="https://x/y z", PACKAGE="f00")
         self.assertEqual(self.called(), [
             "install-taskbench<--repository><https://x/y z><--revision><f00>"
             f"<--cache><{self.folder}/.cache/taskbench-package>"])
+
+    def test_github_action_of_taskbenchs_repository_brings_scripts_and_sources_along(self):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            action = Path(elsewhere)
+            keys = {"BASE": "b", "HEAD": "h", "GITHUB_ACTION_PATH": elsewhere}
+            self.stand_in(action / "scripts/gate-pr")
+            self.stand_in(action / "scripts/install-taskbench")
+
+            def key(**environment):
+                self.output.unlink(missing_ok=True)
+                text = self.step("Keys", **{**keys, **environment})
+                self.assertIn(f"\nscripts={action / 'scripts'}\n", text)
+                return text.splitlines()[-1]
+
+            package = key()
+            self.assertRegex(package, r"^package=[0-9a-f]{40}$")
+            self.assertEqual(key(), package)
+            (action / "a source.cpp").write_text("int x;")
+            self.assertNotEqual(key(), package)
+            self.assertEqual(key(REVISION="f00"), "package=f00")
+            self.assertEqual(key(TASKBENCH="/usr/bin/taskbench"), "package=")
+            self.calls.write_text("")
+            self.step("Install taskbench", PACKAGE="f00", SCRIPTS=str(action / "scripts"),
+                      GITHUB_ACTION_PATH=elsewhere)
+            self.assertEqual(self.called(), [
+                f"install-taskbench<--source><{elsewhere}><--revision><f00>"
+                f"<--cache><{self.folder}/.cache/taskbench-package>"])
+
+    def test_github_action_in_its_own_repository_builds_the_judge_from_the_base(self):
+        self.stand_in("scripts/gate-pr")
+        self.stand_in("bin/git", "echo c0ffee")
+        text = self.step("Keys", BASE="b", HEAD="h", GITHUB_ACTION_PATH=f"{self.folder}/./")
+        self.assertEqual(text.splitlines()[-1], "package=")
 
     def test_a_taskbench_that_cannot_be_installed_ends_no_job_before_its_comment(self):
         steps_by_name = steps()

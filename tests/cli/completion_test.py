@@ -79,11 +79,11 @@ class Bash(Completion):
             ("baseline list --format _", "table markdown csv html json"),
             ("run --scheduler _", schedulers),
             ("run --scheduler work_stealing,cur", "work_stealing,current_thread"),
-            ("run --format _", "table markdown csv html json"),
+            ("run --format _", "table markdown csv html json openmetrics bmf"),
             ("list --format _", "table markdown csv html json"),
             ("run --workers _", ""),
             ("run --format = ma", "markdown"),  # as Readline hands "--format=ma" over
-            ("run --format =", "table markdown csv html json"),
+            ("run --format =", "table markdown csv html json openmetrics bmf"),
             ("run --param _", parameters),
             ("run --param spawn_many.tasks = 1", ""),
             ("run --json old", "old"),

@@ -76,6 +76,8 @@ class Names(CommandTest):
     def test_given_twice(self):
         self.refuse("", {
             "run ping_pong ping_pong": "workload 'ping_pong' is given twice",
+            "run ping_pong,ping_pong": "workload 'ping_pong' is given twice",
+            "run ping_pong,yield_mny": "did you mean 'yield_many'?",
             "run --scheduler work_stealing,work_stealing": "given twice",
             "run --workers 2 --workers 2": "'2' is given twice",
             "run --workers 2,02": "--workers: 2 is given twice",
