@@ -61,7 +61,8 @@ class GoKind final : public ProgramKind {
                           "-test.bench=" + (levels.empty() ? "." : joined(levels, "/")),
                           fmt::format("-test.count={}", request.repetitions),
                           fmt::format("-test.benchtime={}ns",
-                                      static_cast<std::int64_t>(1e9 * request.min_time_s))});
+                                      static_cast<std::int64_t>(1e9 * request.min_time_s)),
+                          "-test.benchmem"});
   }
 
   model::Run read(const Strings& command, const ProcessOutcome& outcome,

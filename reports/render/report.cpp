@@ -224,7 +224,11 @@ Section environment_section(const Results& in_order, Document& document) {
   Table facts = columns_of({"what", "value"});
   facts.caption = fmt::format("Of the newest result, {}", in_order.back()->path);
   for (const auto& [name, value] : facts_of(in_order.back()->file)) facts.add({name, value});
-  section.add(std::move(facts));
+  if (facts.rows.empty()) {
+    section.say("{} does not say where it was measured.", in_order.back()->path);
+  } else {
+    section.add(std::move(facts));
+  }
   if (const auto list = differences(in_order); !list.empty()) {
     section.say("The results differ in:");
     section.add(list);

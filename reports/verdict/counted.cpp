@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string_view>
 
 #include "reports/model/lookup.hpp"
 
@@ -12,6 +14,15 @@ namespace {
 
 using model::InstructionSample;
 using Counts = std::vector<double>;
+
+/// A counter of a program that says what callgrind counts of others.
+struct OwnCount {
+  std::string_view counter;
+  std::string_view kind;
+};
+/// Those of Go's benchmarks.
+constexpr std::array<OwnCount, 2> kOwnCounts{
+    {{"allocs/op", "allocations"}, {"B/op", "allocated-bytes"}}};
 
 bool all_equal(const Counts& counts) {
   return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
@@ -109,6 +120,26 @@ Counted judge_counted(const model::PairedTrial& trial, const std::string& benchm
   result.kinds = judge_kinds(*base, *head, trial.setup.acknowledged);
   if (!is_asked) std::erase_if(result.kinds, [](const KindVerdict& kind) { return !kind.repeats; });
   return result;
+}
+
+std::vector<KindVerdict> judge_own_counts(const model::PairedTrial& trial,
+                                          const std::string& benchmark) {
+  std::vector<KindVerdict> kinds;
+  for (const auto& [counter, kind] : kOwnCounts) {
+    Counts base;
+    Counts head;
+    for (const model::ProcessSample& sample : trial.samples) {
+      const auto* const counters = model::find_in(sample.counters, benchmark);
+      const auto* const count =
+          counters == nullptr ? nullptr : model::find_in(*counters, std::string(counter));
+      if (count != nullptr) (sample.side == model::Side::base ? base : head).push_back(*count);
+    }
+    if (std::min(base.size(), head.size()) < kLeastExactCounts) continue;
+    if (!all_equal(base) || !all_equal(head)) continue;
+    const std::string name(kind);
+    kinds.push_back(judge_kind(name, base, head, model::contains(trial.setup.acknowledged, name)));
+  }
+  return kinds;
 }
 
 }  // namespace taskbench::reports::verdict

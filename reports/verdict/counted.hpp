@@ -38,4 +38,9 @@ struct Counted {
 /// only those of kinds can fail.
 [[nodiscard]] Counted judge_counted(const model::PairedTrial& trial, const std::string& benchmark);
 
+/// Judges what the program itself counts in the processes that are timed, allocations and their
+/// bytes, as far as all processes of a side say the same.
+[[nodiscard]] std::vector<KindVerdict> judge_own_counts(const model::PairedTrial& trial,
+                                                        const std::string& benchmark);
+
 }  // namespace taskbench::reports::verdict

@@ -509,7 +509,8 @@ PairedReport judge(const PairedTrial& trial) {
     add_counters(trial, *row);
     Counted counted = judge_counted(trial, row->name);
     row->instructions = std::move(counted.instructions);
-    row->kinds = std::move(counted.kinds);
+    row->kinds =
+        counted.kinds.empty() ? judge_own_counts(trial, row->name) : std::move(counted.kinds);
     // What is counted unasked does not make up for times that show nothing.
     report.could_fail = report.could_fail ||
                         (trial.setup.counts_instructions && row->instructions->exact.has_value());

@@ -256,6 +256,15 @@ TEST(Report, says_which_results_cannot_be_compared) {
                 "- CPU: Intel(R) Xeon(R) Processor @ 2.00GHz; Another CPU"});
 }
 
+TEST(Report, says_so_if_a_result_does_not_say_where_it_was_measured) {
+  model::Run run = samples::complete_run();
+  run.environment = {};
+  const std::string text = markdown(report({{{"bench.txt", run}}, {}}), {});
+  EXPECT_TRUE(contains(text, "bench.txt does not say where it was measured."));
+  EXPECT_FALSE(contains(text, "Of the newest result"));
+  EXPECT_TRUE(contains(markdown_of(samples::complete_run()), "Of the newest result"));
+}
+
 TEST(Report, history_of_more_machines_than_colours_says_that_colours_repeat) {
   const auto text_of = [](int machines) {
     ReportInputs inputs;

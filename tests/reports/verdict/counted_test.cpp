@@ -62,6 +62,44 @@ TEST(Counted, counts_that_do_not_repeat_judge_nothing_and_say_so) {
   EXPECT_TRUE(kind.kinds.empty()) << "this kind alone does not repeat";
 }
 
+/// A trial of one benchmark whose processes, in turn of base and of head, say these allocations.
+model::PairedTrial reported(const Counts& allocations) {
+  model::PairedTrial trial;
+  trial.setup.benchmarks = {"sort", "hash"};
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    model::ProcessSample sample;
+    sample.side = i % 2 == 0 ? Side::base : Side::head;
+    sample.counters["sort"] = {{"allocs/op", allocations[i]}, {"other/op", double(i)}};
+    trial.samples.push_back(std::move(sample));
+  }
+  return trial;
+}
+
+TEST(Counted, allocations_that_a_program_reports_fail_if_there_are_more_in_all_processes) {
+  const auto more = judge_own_counts(reported({2, 3, 2, 3}), "sort");
+  ASSERT_EQ(more.size(), 1U);
+  EXPECT_EQ(more[0].kind, "allocations");
+  EXPECT_EQ(more[0].verdict, Verdict::fail);
+  EXPECT_TRUE(more[0].repeats);
+  const auto fewer = judge_own_counts(reported({3, 2, 3, 2}), "sort");
+  EXPECT_EQ(fewer.at(0).verdict, Verdict::pass);
+  EXPECT_TRUE(fewer.at(0).is_better());
+  EXPECT_EQ(judge_own_counts(reported({3, 3, 3, 3}), "sort").at(0).verdict, Verdict::pass);
+}
+
+TEST(Counted, allocations_that_differ_from_process_to_process_are_not_judged) {
+  EXPECT_TRUE(judge_own_counts(reported({2, 3, 2, 2}), "sort").empty());
+  EXPECT_TRUE(judge_own_counts(reported({2, 3, 1, 3}), "sort").empty());
+  EXPECT_TRUE(judge_own_counts(reported({2, 3}), "sort").empty()) << "one process a side";
+  EXPECT_TRUE(judge_own_counts(reported({2, 3, 2, 3}), "hash").empty());
+}
+
+TEST(Counted, reported_allocations_that_may_grow_pass) {
+  model::PairedTrial trial = reported({2, 3, 2, 3});
+  trial.setup.acknowledged = {"allocations"};
+  EXPECT_EQ(judge_own_counts(trial, "sort").at(0).verdict, Verdict::pass);
+}
+
 TEST(Counted, what_was_not_counted_has_no_verdict_and_what_could_not_be_a_reason) {
   model::PairedTrial trial = counted({1000}, {1000}, {3}, {3});
   EXPECT_FALSE(judge_counted(trial, "hash").instructions);
