@@ -12,13 +12,22 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-std::vector<std::vector<double>> by_machine(const std::vector<double>& differences,
-                                            const std::vector<std::size_t>& machines) {
-  std::map<std::size_t, std::vector<double>> groups;
+using Groups = std::map<std::size_t, std::vector<double>>;
+
+/// What each machine has measured, if it has measured anything.
+Groups by_machine(const std::vector<double>& differences,
+                  const std::vector<std::size_t>& machines) {
+  Groups groups;
   for (std::size_t i = 0; i < differences.size(); ++i) {
     groups[machines[i]].push_back(differences[i]);
   }
-  return model::each_of(groups, [](const auto& group) { return group.second; });
+  return groups;
+}
+
+/// In the order of the groups.
+std::vector<double> estimates_of(const Groups& groups) {
+  return model::each_of(groups,
+                        [](const auto& group) { return stats::hodges_lehmann(group.second); });
 }
 
 }  // namespace
@@ -58,37 +67,33 @@ std::vector<std::size_t> machine_of_blocks(const model::PairedTrial& trial,
 std::vector<double> observations(const std::vector<double>& differences,
                                  const std::vector<std::size_t>& machines, model::Unit unit) {
   if (unit == model::Unit::block) return differences;
-  return model::each_of(by_machine(differences, machines), [](const std::vector<double>& group) {
-    return stats::hodges_lehmann(group);
-  });
+  return estimates_of(by_machine(differences, machines));
 }
 
 std::vector<MachineEffect> effects_of(const std::vector<double>& differences,
                                       const std::vector<std::size_t>& machines, std::size_t count,
                                       model::Unit unit, double level) {
+  const Groups groups = by_machine(differences, machines);
+  const std::vector<double> estimates = estimates_of(groups);
   std::vector<MachineEffect> effects(count);
-  for (std::size_t machine = 0; machine < count; ++machine) {
-    std::vector<double> own;
+  std::ptrdiff_t place = 0;
+  for (const auto& [machine, own] : groups) {
     std::vector<double> others;
-    std::vector<std::size_t> of_others;
-    for (std::size_t i = 0; i < differences.size(); ++i) {
-      if (machines[i] == machine) {
-        own.push_back(differences[i]);
-      } else {
-        others.push_back(differences[i]);
-        of_others.push_back(machines[i]);
+    if (unit == model::Unit::machine) {
+      others = estimates;
+      others.erase(others.begin() + place);
+    } else {
+      for (std::size_t i = 0; i < differences.size(); ++i) {
+        if (machines[i] != machine) others.push_back(differences[i]);
       }
     }
-    if (own.empty()) continue;
     MachineEffect& effect = effects[machine];
     effect.blocks = static_cast<int>(own.size());
-    effect.change = std::expm1(stats::hodges_lehmann(own));
+    effect.change = std::expm1(estimates[static_cast<std::size_t>(place++)]);
     const auto interval = stats::confidence_interval(own, level);
     effect.low = finite_change(interval.low);
     effect.high = finite_change(interval.high);
-    if (others.empty()) continue;
-    effect.change_without =
-        std::expm1(stats::hodges_lehmann(observations(others, of_others, unit)));
+    if (!others.empty()) effect.change_without = std::expm1(stats::hodges_lehmann(others));
   }
   return effects;
 }
