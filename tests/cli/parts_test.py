@@ -189,6 +189,14 @@ class Merges(PartsTest):
         answer = self.merge(["p1", "p3"], "--missing ok --json r.json", status=1)
         self.assertEqual(self.load("r.json")["blocks"], 18)
         self.assertIn("1 of 3 parts is missing: 2.", answer.stdout)
+        for begun in ("", self.read("p1")[:100]):
+            self.write("p2", begun)
+            again = self.merge(names, "--missing ok --json r.json", status=1)
+            self.assertEqual(again.stdout, answer.stdout)
+            self.refused("gate --merge p1 p2 p3", says="p2: is not a journal")
+        self.refused("gate --merge p2 --missing ok", says="there is no part to merge")
+        self.write("p2", "a table")
+        self.refused("gate --merge p1 p2 p3 --missing ok", says="p2: is not a journal")
 
     def test_rounds_judge_before_the_last_part_has_ended(self):
         self.program("a")
