@@ -98,6 +98,34 @@ std::vector<MachineEffect> effects_of(const std::vector<double>& differences,
   return effects;
 }
 
+std::vector<KindEffect> effects_of_kinds(const std::vector<double>& differences,
+                                         const std::vector<std::size_t>& machines,
+                                         const std::vector<Machine>& all, model::Unit unit,
+                                         double level) {
+  std::vector<KindEffect> kinds;
+  std::vector<std::vector<double>> observed;  // of each
+  for (const auto& [machine, own] : by_machine(differences, machines)) {
+    if (kinds.empty() || kinds.back().kind != all[machine].kind) {  // they are grouped by kind
+      kinds.push_back({.kind = all[machine].kind, .low = {}, .high = {}});
+      observed.emplace_back();
+    }
+    ++kinds.back().machines;
+    kinds.back().blocks += static_cast<int>(own.size());
+    for (const double each :
+         observations(own, std::vector<std::size_t>(own.size(), machine), unit)) {
+      observed.back().push_back(each);
+    }
+  }
+  if (kinds.size() < 2) return {};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].change = std::expm1(stats::hodges_lehmann(observed[i]));
+    const auto interval = stats::confidence_interval(observed[i], level);
+    kinds[i].low = finite_change(interval.low);
+    kinds[i].high = finite_change(interval.high);
+  }
+  return kinds;
+}
+
 std::optional<double> with_another(const std::vector<double>& of_unit, std::size_t more,
                                    const MetricVerdict& row, const stats::TrialErrors& errors,
                                    std::size_t workloads) {

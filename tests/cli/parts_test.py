@@ -32,6 +32,8 @@ class PartsTest(CommandTest):
             first, *others = self.read(name).splitlines(keepends=True)
             setup = json.loads(first)
             setup["part"].update(machine=f"m{number}", host=f"host{number}")
+            if number == 3:
+                setup["part"]["kind"]["cpu_model"] = "another"
             self.write(name, json.dumps(setup) + "\n" + "".join(others))
         return names
 
@@ -137,12 +139,16 @@ class Merges(PartsTest):
         answer = self.merge(names, "--json r.json --markdown r.md", status=1)
         self.assertRegex(answer.stdout, r"(?m)^sort +FAIL ")
         self.assertRegex(answer.stdout, r"(?m)^hash +PASS ")
-        self.assertRegex(answer.stdout, r"(?m)^2: host1 +2 +4 +25.0 % +\+")
+        self.assertRegex(answer.stdout, r"(?m)^ +2: host1 +2 +4 +25.0 % +\+")
+        self.assertRegex(answer.stdout, r"(?m)^  another-\S+ +\|.*#.* \+\d+\.\d %$")
         self.assertIn("<summary>By machine</summary>", self.read("r.md"))
         report = self.load("r.json")
         jsonschema.validate(report, SCHEMA)
         self.assertEqual([machine["host"] for machine in report["machines"]],
                          ["host0", "host1", "host2", "host3"])
+        self.assertEqual([(kind["machines"], kind["blocks"])
+                          for kind in report["benchmarks"][0]["by_machine"]["kinds"]],
+                         [(3, 12), (1, 4)])
         written = self.read("r.json"), self.read("r.md")
         for _ in range(3):
             random.Random(1).shuffle(names)

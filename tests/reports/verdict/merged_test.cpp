@@ -288,6 +288,12 @@ TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
   EXPECT_NEAR(by.machines[0].change, std::expm1(0.3), 0.06);
   EXPECT_NEAR(by.machines[0].change_without, 0, 0.03);
   EXPECT_GT(by.machines[1].change_without, 0.03);
+  ASSERT_EQ(by.kinds.size(), 2U);
+  EXPECT_EQ(by.kinds[0].kind, report.machines[0].kind);
+  EXPECT_EQ(by.kinds[0].machines, 3);
+  EXPECT_EQ(by.kinds[0].blocks, 24);
+  EXPECT_EQ(by.kinds[1].change, by.machines[3].change);  // which is the only one of its kind
+  EXPECT_LT(by.kinds[0].low, by.kinds[0].change);
   EXPECT_LT(by.p_equal, 0.01);
   EXPECT_GT(by.spread, 0.05);
   EXPECT_LT(*by.detectable_with_another, *report.benchmarks[0].detectable);
