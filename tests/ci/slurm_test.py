@@ -97,6 +97,7 @@ class Slurm(unittest.TestCase):
         self.daemon("slurmctld", "-D", "-f", configuration)
         self.daemon("slurmd", "-D", "-N", host, "-f", configuration)
         self.wait_until(lambda: "idle" in self.run_here("sinfo", "-h", "-o", "%T").stdout)
+        self.addCleanup(self.run_here, "scancel", "--user", "root")  # what a failed test has left
 
     def daemon(self, name, *arguments):
         path = shutil.which(name)
