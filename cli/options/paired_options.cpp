@@ -356,7 +356,11 @@ model::PairedTrial PairedPlan::merged() const {
   refuse_to_explain("--merge", "journals do not have the programs, which it runs once more");
   std::vector<verdict::PartFile> files;
   for (const std::string& path : merge) {
-    files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
+    try {
+      files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
+    } catch (const reports::json::JournalNotBegun&) {
+      if (!may_miss_some) throw;  // a part that died at once is a part that is missing
+    }
   }
   try {
     return verdict::merge(std::move(files),

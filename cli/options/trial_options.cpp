@@ -119,7 +119,7 @@ bool VerdictOutput::write(std::string_view verdicts, const render::Document& com
 }
 
 bool VerdictOutput::conclude(const render::Answer& answer) const {
-  const bool written = write(answer.json(), *answer.comment);
+  const bool written = write(json ? answer.json() : std::string(), *answer.comment);
   return (quiet || print_answer(answer, *format)) && written;
 }
 

@@ -385,9 +385,10 @@ Json as_json(const std::set<T>& values) {
 
 template <class T>
 Json as_json(const std::map<std::string, T>& values) {
-  Json result = Json::object();
-  for (const auto& [key, value] : values) result[key] = json_of(value);
-  return result;
+  Json::object_t members;  // filled without looking for each key, which a map has once only
+  members.reserve(values.size());
+  for (const auto& [key, value] : values) members.emplace_back(key, json_of(value));
+  return members;
 }
 
 template <class Struct>

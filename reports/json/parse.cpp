@@ -262,10 +262,13 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
     }
     content.remove_prefix(newline + 1);
   }
-  if (number == 0) {
-    fail_journal(path,
-                 "is not a journal: not even its first line is complete; delete it to start again");
-  }
+  if (number > 0) return;
+  const std::string what = fmt::format(
+      "{}: is not a journal: not even its first line is complete; delete it to start again",
+      path.string());
+  constexpr std::string_view kBegin = "{\"taskbench_";
+  if (content.starts_with(kBegin.substr(0, content.size()))) throw JournalNotBegun(what);
+  throw JournalError(what);
 }
 
 }  // namespace taskbench::reports::json

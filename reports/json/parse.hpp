@@ -55,12 +55,19 @@ class JournalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A journal of which not even the first line is complete: its writer was killed before that.
+class JournalNotBegun : public JournalError {
+ public:
+  using JournalError::JournalError;
+};
+
 /// Throws a JournalError that says `what` of the file.
 [[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what);
 
 /// Passes each line to `take`, without its newline, numbered from 1. A last line without a newline
 /// was cut off by a kill, and is left out. What `take` throws becomes a JournalError that names the
-/// line; a journal without a complete line throws one, too. `path` is for the messages.
+/// line; a journal without a complete line throws a JournalNotBegun if it may become one, else a
+/// JournalError, too. `path` is for the messages.
 void for_each_line(const std::filesystem::path& path, std::string_view content,
                    const std::function<void(std::string_view text, std::size_t number)>& take);
 

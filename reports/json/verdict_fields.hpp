@@ -103,9 +103,20 @@ void describe(Io& io, Effect& effect) {
   io("change_without", effect.change_without);
 }
 
+template <class Io, Like<verdict::KindEffect> Effect>
+void describe(Io& io, Effect& effect) {
+  io("kind", effect.kind);
+  io("machines", effect.machines);
+  io("blocks", effect.blocks);
+  io("change", effect.change);
+  io("interval_low", effect.low);
+  io("interval_high", effect.high);
+}
+
 template <class Io, Like<verdict::ByMachine> ByMachine>
 void describe(Io& io, ByMachine& by) {
   io("machines", by.machines);
+  io.unless_default("kinds", by.kinds);
   io("spread", by.spread, is_not_negative);
   io("p_equal", by.p_equal);
   io("other_unit", by.other);

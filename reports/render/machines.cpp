@@ -181,6 +181,10 @@ std::vector<EffectRow> forest_rows(const PairedReport& report, const BenchmarkVe
     rows.push_back({name_of(report, i), Verdict::inconclusive, effect.change,
                     interval_of(effect.low, effect.high), of.epsilon, of.delta});
   }
+  for (const verdict::KindEffect& each : of.by_machine->kinds) {
+    rows.push_back({each.kind, Verdict::inconclusive, each.change, interval_of(each.low, each.high),
+                    of.epsilon, of.delta});
+  }
   rows.push_back(
       {"all machines", of.verdict, of.change, interval_of(of.low, of.high), of.epsilon, of.delta});
   return rows;

@@ -72,7 +72,7 @@ class WalshAverages {
 
   [[nodiscard]] double median() const {
     const double upper = at(size() / 2);
-    return size() % 2 == 1 ? upper : std::midpoint(upper, at(size() / 2 - 1));
+    return size() % 2 == 1 ? upper : std::midpoint(upper, before(upper, size() / 2));
   }
 
   /// The averages at these places, counted from either end.
@@ -111,6 +111,17 @@ class WalshAverages {
       places.push_back(std::max(place, i));
     }
     return places;
+  }
+
+  /// The average that comes before this one, which is at this place: for less than at() costs.
+  [[nodiscard]] double before(double value, std::size_t place) const {
+    const std::vector<std::size_t> below = border(value, std::less_equal<>());
+    if (count(below) < place) return value;
+    double greatest = -kInfinity;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+      if (below[i] > i) greatest = std::max(greatest, average(i, below[i] - 1));
+    }
+    return greatest;
   }
 
   /// How many averages lie before the border.

@@ -12,13 +12,22 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-std::vector<std::vector<double>> by_machine(const std::vector<double>& differences,
-                                            const std::vector<std::size_t>& machines) {
-  std::map<std::size_t, std::vector<double>> groups;
+using Groups = std::map<std::size_t, std::vector<double>>;
+
+/// What each machine has measured, if it has measured anything.
+Groups by_machine(const std::vector<double>& differences,
+                  const std::vector<std::size_t>& machines) {
+  Groups groups;
   for (std::size_t i = 0; i < differences.size(); ++i) {
     groups[machines[i]].push_back(differences[i]);
   }
-  return model::each_of(groups, [](const auto& group) { return group.second; });
+  return groups;
+}
+
+/// In the order of the groups.
+std::vector<double> estimates_of(const Groups& groups) {
+  return model::each_of(groups,
+                        [](const auto& group) { return stats::hodges_lehmann(group.second); });
 }
 
 }  // namespace
@@ -58,39 +67,63 @@ std::vector<std::size_t> machine_of_blocks(const model::PairedTrial& trial,
 std::vector<double> observations(const std::vector<double>& differences,
                                  const std::vector<std::size_t>& machines, model::Unit unit) {
   if (unit == model::Unit::block) return differences;
-  return model::each_of(by_machine(differences, machines), [](const std::vector<double>& group) {
-    return stats::hodges_lehmann(group);
-  });
+  return estimates_of(by_machine(differences, machines));
 }
 
 std::vector<MachineEffect> effects_of(const std::vector<double>& differences,
                                       const std::vector<std::size_t>& machines, std::size_t count,
                                       model::Unit unit, double level) {
+  const Groups groups = by_machine(differences, machines);
+  const std::vector<double> estimates = estimates_of(groups);
   std::vector<MachineEffect> effects(count);
-  for (std::size_t machine = 0; machine < count; ++machine) {
-    std::vector<double> own;
+  std::ptrdiff_t place = 0;
+  for (const auto& [machine, own] : groups) {
     std::vector<double> others;
-    std::vector<std::size_t> of_others;
-    for (std::size_t i = 0; i < differences.size(); ++i) {
-      if (machines[i] == machine) {
-        own.push_back(differences[i]);
-      } else {
-        others.push_back(differences[i]);
-        of_others.push_back(machines[i]);
+    if (unit == model::Unit::machine) {
+      others = estimates;
+      others.erase(others.begin() + place);
+    } else {
+      for (std::size_t i = 0; i < differences.size(); ++i) {
+        if (machines[i] != machine) others.push_back(differences[i]);
       }
     }
-    if (own.empty()) continue;
     MachineEffect& effect = effects[machine];
     effect.blocks = static_cast<int>(own.size());
-    effect.change = std::expm1(stats::hodges_lehmann(own));
+    effect.change = std::expm1(estimates[static_cast<std::size_t>(place++)]);
     const auto interval = stats::confidence_interval(own, level);
     effect.low = finite_change(interval.low);
     effect.high = finite_change(interval.high);
-    if (others.empty()) continue;
-    effect.change_without =
-        std::expm1(stats::hodges_lehmann(observations(others, of_others, unit)));
+    if (!others.empty()) effect.change_without = std::expm1(stats::hodges_lehmann(others));
   }
   return effects;
+}
+
+std::vector<KindEffect> effects_of_kinds(const std::vector<double>& differences,
+                                         const std::vector<std::size_t>& machines,
+                                         const std::vector<Machine>& all, model::Unit unit,
+                                         double level) {
+  std::vector<KindEffect> kinds;
+  std::vector<std::vector<double>> observed;  // of each
+  for (const auto& [machine, own] : by_machine(differences, machines)) {
+    if (kinds.empty() || kinds.back().kind != all[machine].kind) {  // they are grouped by kind
+      kinds.push_back({.kind = all[machine].kind, .low = {}, .high = {}});
+      observed.emplace_back();
+    }
+    ++kinds.back().machines;
+    kinds.back().blocks += static_cast<int>(own.size());
+    for (const double each :
+         observations(own, std::vector<std::size_t>(own.size(), machine), unit)) {
+      observed.back().push_back(each);
+    }
+  }
+  if (kinds.size() < 2) return {};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].change = std::expm1(stats::hodges_lehmann(observed[i]));
+    const auto interval = stats::confidence_interval(observed[i], level);
+    kinds[i].low = finite_change(interval.low);
+    kinds[i].high = finite_change(interval.high);
+  }
+  return kinds;
 }
 
 std::optional<double> with_another(const std::vector<double>& of_unit, std::size_t more,

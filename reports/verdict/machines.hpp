@@ -54,9 +54,22 @@ struct MachineEffect {
   bool operator==(const MachineEffect&) const = default;
 };
 
+/// What all machines of one kind show of a benchmark.
+struct KindEffect {
+  std::string kind;
+  int machines = 0;  ///< that have measured it
+  int blocks = 0;    ///< of these
+  double change = 0;
+  std::optional<double> low;  ///< as of a machine
+  std::optional<double> high;
+
+  bool operator==(const KindEffect&) const = default;
+};
+
 /// A benchmark's wall time by machine.
 struct ByMachine {
   std::vector<MachineEffect> machines;  ///< one for each of machines_of()
+  std::vector<KindEffect> kinds{};      ///< in their order; empty if all are of one
   double spread = 0;                    ///< standard deviation of the effect between machines
   double p_equal = 1;                   ///< that they differ so much by chance, over all benchmarks
   /// The answer to the other question: with the blocks as observations if the verdict rests on
@@ -79,6 +92,13 @@ struct ByMachine {
                                                     const std::vector<std::size_t>& machines,
                                                     std::size_t count, model::Unit unit,
                                                     double level);
+
+/// What the machines of each kind show, all by their observations of this unit; empty if there is
+/// one kind. `all` are the machines that `machines` has the places of.
+[[nodiscard]] std::vector<KindEffect> effects_of_kinds(const std::vector<double>& differences,
+                                                       const std::vector<std::size_t>& machines,
+                                                       const std::vector<Machine>& all,
+                                                       model::Unit unit, double level);
 
 /// `detectable` of `row`, whose observations these are, with one more machine.
 [[nodiscard]] std::optional<double> with_another(const std::vector<double>& of_unit,

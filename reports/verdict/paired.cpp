@@ -343,6 +343,8 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
     ByMachine& by = row.by_machine.emplace();
     by.machines = effects_of(differences[i], machines, observed.machines.size(), observed.unit,
                              row.interval_level);
+    by.kinds = effects_of_kinds(differences[i], machines, observed.machines, observed.unit,
+                                row.interval_level);
     by.spread = std::expm1(spreads[i].deviation);
     by.p_equal = spreads[i].p_adjusted;
     by.other = others[i];

@@ -60,6 +60,11 @@ BENCHMARK(sum);
 BENCHMARK_MAIN();
 """
 
+# A change of this repository that makes one of its workloads, and no other, twice as slow or more.
+CHANGED = "workloads/ping_pong.cpp"
+BEFORE = "  (void)question.first.send(Signal{});\n"
+AFTER = BEFORE + "  for (volatile int spun = 0; spun < 5000;) spun = spun + 1;\n"
+
 
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -92,6 +97,7 @@ class Slurm(unittest.TestCase):
         self.daemon("slurmctld", "-D", "-f", configuration)
         self.daemon("slurmd", "-D", "-N", host, "-f", configuration)
         self.wait_until(lambda: "idle" in self.run_here("sinfo", "-h", "-o", "%T").stdout)
+        self.addCleanup(self.run_here, "scancel", "--user", "root")  # what a failed test has left
 
     def daemon(self, name, *arguments):
         path = shutil.which(name)
@@ -103,7 +109,7 @@ class Slurm(unittest.TestCase):
 
     def run_here(self, *words, status=None):
         answer = subprocess.run(list(map(str, words)), cwd=self.folder, env=self.environment,
-                                capture_output=True, text=True, timeout=300, check=False)
+                                capture_output=True, text=True, timeout=900, check=False)
         if status is not None:
             self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
         return answer
@@ -114,22 +120,26 @@ class Slurm(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "Slurm does not start")
             time.sleep(0.1)
 
-    def build(self, file, revisions, *recipe):
-        """Both sides of a repository whose `file` has one text after the other, in built."""
-        repository = self.folder / "repository"
-        repository.mkdir()
-        def git(*arguments):
-            return self.run_here("git", "-C", repository, "-c", "user.name=T", "-c",
-                                 "user.email=t@example.org", *arguments, status=0)
-        git("init", "--quiet")
-        for text in revisions:
-            (repository / file).write_text(text)
-            (repository / file).chmod(0o755)
-            git("add", file)
-            git("commit", "--quiet", "-m", "change it")
+    def git(self, *arguments):
+        return self.run_here("git", "-C", self.folder / "repository", "-c", "user.name=T", "-c",
+                             "user.email=t@example.org", *arguments, status=0)
+
+    def build(self, *recipe):
+        """Both sides of the last change of the repository, in built."""
         subprocess.run([BINARY, "gate", "--base-rev", "HEAD~", "--head-rev", "HEAD", *recipe,
                         "--cache", self.folder / "cache", "--build-only", "both", "--out",
-                        self.folder / "built"], cwd=repository, check=True, timeout=600)
+                        self.folder / "built"], cwd=self.folder / "repository", check=True,
+                       timeout=2400)
+
+    def commit(self, file, texts):
+        """A commit for each text of the file."""
+        (self.folder / "repository").mkdir()
+        self.git("init", "--quiet")
+        for text in texts:
+            (self.folder / "repository" / file).write_text(text)
+            (self.folder / "repository" / file).chmod(0o755)
+            self.git("add", file)
+            self.git("commit", "--quiet", "-m", "change it")
 
     def gate(self, *arguments, status):
         return self.run_here(
@@ -138,22 +148,42 @@ class Slurm(unittest.TestCase):
             *arguments, status=status)
 
     def test_a_gate_of_two_revisions_runs_end_to_end(self):
-        self.build("bench", [fake_benchmark("sort=1000 hash=500"),
-                             fake_benchmark("sort=1300 hash=500")],
-                   "--build", "true", "--program", "bench")
+        self.commit("bench", [fake_benchmark("sort=1000 hash=500"),
+                              fake_benchmark("sort=1300 hash=500")])
+        self.build("--build", "true", "--program", "bench")
         answer = self.gate("--max-blocks", "12", status=1)
         self.assertIn("FAIL: sort is 30.", answer.stdout)
         comment = (self.folder / "gate's/comment.md").read_text()
         self.assertIn(f"The blocks are those of {PARTS} parts on 1 machine", comment)
 
     def test_a_program_of_google_benchmark_is_built_once_and_measured_by_all_parts(self):
-        self.build("bench.cpp", [PROGRAM % 1000, PROGRAM % 2000], "--build",
-                   "g++ -O1 $CXXFLAGS bench.cpp -o bench -lbenchmark -lpthread", "--program",
-                   "bench", "--links", "2")
+        self.commit("bench.cpp", [PROGRAM % 1000, PROGRAM % 2000])
+        self.build("--build", "g++ -O1 $CXXFLAGS bench.cpp -o bench -lbenchmark -lpthread",
+                   "--program", "bench", "--links", "2")
         self.gate("--max-blocks", "24", status=1)
         report = json.loads((self.folder / "gate's/gate.json").read_text())
         self.assertEqual({row["name"]: row["verdict"] for row in report["benchmarks"]}["sum"],
                          "FAIL")
+        self.assertEqual(report["blocks"], 24)
+
+    @unittest.skipUnless((ROOT / ".git").exists(), "needs the repository, not its files alone")
+    def test_a_gate_of_this_repository_finds_the_workload_that_a_commit_has_made_slower(self):
+        self.run_here("git", "clone", "--quiet", ROOT, "repository", status=0)
+        changed = self.folder / "repository" / CHANGED
+        self.assertIn(BEFORE, changed.read_text())
+        changed.write_text(changed.read_text().replace(BEFORE, AFTER))
+        self.git("commit", "--quiet", "--all", "-m", "spin before each question")
+        # Not optimised, in great batches, without tests: the whole command is built twice.
+        self.build("--build", "cmake --preset quick -DTASKBENCH_BUILD_TESTS=OFF "
+                   "-DTASKBENCH_COMPARABLE=ON && cmake --build build/quick --target taskbench "
+                   '--parallel "$(nproc)"', "--program", "build/quick/cli/taskbench", "--links",
+                   "2")
+        self.gate("--max-blocks", "24", "--workload", "ping_pong,chained_spawn", status=1)
+        report = json.loads((self.folder / "gate's/gate.json").read_text())
+        verdicts = {row["name"].partition("/")[0]: row["verdict"] for row in report["benchmarks"]}
+        self.assertEqual(set(verdicts), {"ping_pong", "chained_spawn"})
+        self.assertEqual(verdicts["ping_pong"], "FAIL")
+        self.assertNotEqual(verdicts["chained_spawn"], "FAIL")
         self.assertEqual(report["blocks"], 24)
 
 

@@ -32,6 +32,8 @@ class PartsTest(CommandTest):
             first, *others = self.read(name).splitlines(keepends=True)
             setup = json.loads(first)
             setup["part"].update(machine=f"m{number}", host=f"host{number}")
+            if number == 3:
+                setup["part"]["kind"]["cpu_model"] = "another"
             self.write(name, json.dumps(setup) + "\n" + "".join(others))
         return names
 
@@ -137,12 +139,16 @@ class Merges(PartsTest):
         answer = self.merge(names, "--json r.json --markdown r.md", status=1)
         self.assertRegex(answer.stdout, r"(?m)^sort +FAIL ")
         self.assertRegex(answer.stdout, r"(?m)^hash +PASS ")
-        self.assertRegex(answer.stdout, r"(?m)^2: host1 +2 +4 +25.0 % +\+")
+        self.assertRegex(answer.stdout, r"(?m)^ +2: host1 +2 +4 +25.0 % +\+")
+        self.assertRegex(answer.stdout, r"(?m)^  another-\S+ +\|.*#.* \+\d+\.\d %$")
         self.assertIn("<summary>By machine</summary>", self.read("r.md"))
         report = self.load("r.json")
         jsonschema.validate(report, SCHEMA)
         self.assertEqual([machine["host"] for machine in report["machines"]],
                          ["host0", "host1", "host2", "host3"])
+        self.assertEqual([(kind["machines"], kind["blocks"])
+                          for kind in report["benchmarks"][0]["by_machine"]["kinds"]],
+                         [(3, 12), (1, 4)])
         written = self.read("r.json"), self.read("r.md")
         for _ in range(3):
             random.Random(1).shuffle(names)
@@ -189,6 +195,14 @@ class Merges(PartsTest):
         answer = self.merge(["p1", "p3"], "--missing ok --json r.json", status=1)
         self.assertEqual(self.load("r.json")["blocks"], 18)
         self.assertIn("1 of 3 parts is missing: 2.", answer.stdout)
+        for begun in ("", self.read("p1")[:100]):
+            self.write("p2", begun)
+            again = self.merge(names, "--missing ok --json r.json", status=1)
+            self.assertEqual(again.stdout, answer.stdout)
+            self.refused("gate --merge p1 p2 p3", says="p2: is not a journal")
+        self.refused("gate --merge p2 --missing ok", says="there is no part to merge")
+        self.write("p2", "a table")
+        self.refused("gate --merge p1 p2 p3 --missing ok", says="p2: is not a journal")
 
     def test_rounds_judge_before_the_last_part_has_ended(self):
         self.program("a")

@@ -261,6 +261,9 @@ TEST_F(Journal, cut_at_any_byte_loses_at_most_the_line_that_was_cut) {
     ASSERT_TRUE(contains(failure([&] { (void)parse_journal("j", whole.substr(0, length)); }),
                          "not even its first line is complete"));
   }
+  EXPECT_THROW((void)parse_journal("j", ""), reports::json::JournalNotBegun);
+  EXPECT_THROW((void)parse_journal("j", whole.substr(0, first - 1)),
+               reports::json::JournalNotBegun);
 }
 
 TEST_F(Journal, is_gone_on_with_after_a_torn_line) {

@@ -288,9 +288,30 @@ TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
   EXPECT_NEAR(by.machines[0].change, std::expm1(0.3), 0.06);
   EXPECT_NEAR(by.machines[0].change_without, 0, 0.03);
   EXPECT_GT(by.machines[1].change_without, 0.03);
+  ASSERT_EQ(by.kinds.size(), 2U);
+  EXPECT_EQ(by.kinds[0].kind, report.machines[0].kind);
+  EXPECT_EQ(by.kinds[0].machines, 3);
+  EXPECT_EQ(by.kinds[0].blocks, 24);
+  EXPECT_EQ(by.kinds[1].change, by.machines[3].change);  // which is the only one of its kind
+  EXPECT_LT(by.kinds[0].low, by.kinds[0].change);
   EXPECT_LT(by.p_equal, 0.01);
   EXPECT_GT(by.spread, 0.05);
   EXPECT_LT(*by.detectable_with_another, *report.benchmarks[0].detectable);
+}
+
+TEST(merged_test, without_a_machine_the_change_is_that_of_all_others) {
+  const auto files = parts_of({.name = "some", .machines = 5, .blocks = 3, .differs = 0.05}, 1);
+  for (const Unit unit : {Unit::block, Unit::machine}) {
+    const MergeRules rules{.may_miss_some = true, .unit = unit};
+    const PairedReport all = judge(merge(files, rules));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      std::vector<PartFile> others = files;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      const PairedReport report = judge(merge(others, rules));
+      EXPECT_EQ(all.benchmarks[0].by_machine->machines[i].change_without,
+                report.benchmarks[0].change);
+    }
+  }
 }
 
 constexpr double kDelta = 0.03;
