@@ -1,9 +1,10 @@
 # Run by taskbench_gtest when a test executable has been linked: a test of ctest for each of its
 # cases, with all parameters of that case, or for each of its suites. The start of a process takes
-# longer than most cases do, above all under a sanitizer.
+# longer than most cases do, above all under a sanitizer. LATER names parameters with which a suite
+# runs in the nightly run, in a test of its own.
 #
 #   cmake -D EACH=case|suite -D LAUNCHER=... -D EXECUTABLE=... -D PREFIX=... -D PROPERTIES=...
-#     -D FILE=... -P ...
+#     -D LATER=... -D FILE=... -P ...
 cmake_minimum_required(VERSION 3.24)
 execute_process(
   COMMAND ${LAUNCHER} "${EXECUTABLE}" --gtest_list_tests
@@ -15,14 +16,14 @@ endif()
 list(JOIN LAUNCHER " " launcher)
 set(script "")
 
-# add(<name> <filter> <what ctest makes of a part that was skipped>)
-function(add name filter skipped)
+# add(<name> <filter> <what ctest makes of a part that was skipped> <properties>)
+function(add name filter skipped properties)
   set(name "[==[${PREFIX}${name}]==]")
   set(filter "[==[--gtest_filter=${filter}]==]")
   string(APPEND script
     "add_test(${name} ${launcher} [==[${EXECUTABLE}]==] ${filter})\n"
     "set_tests_properties(${name} PROPERTIES"
-    " ${skipped}_REGULAR_EXPRESSION [=[\\[  SKIPPED \\]]=] ${PROPERTIES})\n"
+    " ${skipped}_REGULAR_EXPRESSION [=[\\[  SKIPPED \\]]=] ${properties})\n"
   )
   set(script "${script}" PARENT_SCOPE)
 endfunction()
@@ -31,25 +32,41 @@ endfunction()
 # "  name" or "  name/parameter  # GetParam() = Y". What is skipped in part must not look whole.
 string(REGEX REPLACE " *#[^\n]*" "" listing "${listing}")
 string(REGEX MATCHALL "[^\n]+" lines "${listing}")
+string(REGEX REPLACE "^LABELS ([a-z]+)" "LABELS \\1.nightly" at_night "${PROPERTIES}")
 set(last "")
+set(suites "")
+set(with_later "")
+list(JOIN LATER "|" later)
 foreach(line IN LISTS lines)
   if(line MATCHES "^([^ ]+)\\.$")
     set(suite "${CMAKE_MATCH_1}")
-    if(EACH STREQUAL "suite")
-      add("${suite}" "${suite}.*" FAIL)
-    endif()
+    list(APPEND suites "${suite}")
+  elseif(later AND line MATCHES "/(${later})$")
+    list(APPEND with_later "${suite}")
   elseif(EACH STREQUAL "case" AND line MATCHES "^  ([^ /]+)(/?)")
     set(case "${suite}.${CMAKE_MATCH_1}")
     if(case STREQUAL last)
       continue()
     elseif(CMAKE_MATCH_2)
-      add("${case}" "${case}/*" FAIL)
+      add("${case}" "${case}/*" FAIL "${PROPERTIES}")
     else()
-      add("${case}" "${case}" SKIP)
+      add("${case}" "${case}" SKIP "${PROPERTIES}")
     endif()
     set(last "${case}")
   endif()
 endforeach()
+if(EACH STREQUAL "suite")
+  foreach(suite IN LISTS suites)
+    set(all "${suite}.*")
+    if(suite IN_LIST with_later)
+      list(TRANSFORM LATER PREPEND "${all}/" OUTPUT_VARIABLE parts)
+      list(JOIN parts ":" parts)
+      add("${suite}.compared" "${parts}" FAIL "${at_night}")
+      string(APPEND all "-${parts}")
+    endif()
+    add("${suite}" "${all}" FAIL "${PROPERTIES}")
+  endforeach()
+endif()
 if(NOT script)
   message(FATAL_ERROR "${EXECUTABLE} has no tests")
 endif()

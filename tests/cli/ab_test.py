@@ -337,16 +337,20 @@ class Instructions(AbTest):
     NAME = "chained_spawn/work_stealing/workers:1/length:10"
     COUNT = "--counters instructions-exact --run-identical --min-time 1ms --json r.json"
 
-    def counted(self, base, head, options="", of_two=4000, broken="pass", status=0):
+    def counted(self, base, head, options="", of_two=4000, broken="pass", status=0, blocks=8):
         """Compares copies of taskbench with a valgrind that counts `of_two` instructions for the
-        copy `two`, and 4,000 for any other."""
+        copy `two`, and 4,000 for any other. What a single block finds by their times is not
+        asked."""
         body = (
             f"two = any(w.endswith('/two') for w in sys.argv)\n{broken}\n"
             f"open(out, 'w').write('events: Ir\\ntotals: %d\\n' % ({of_two} if two else 4000))"
         )
         self.env = {"PATH": fake_valgrind(self.folder / "bin", body)}
+        options += f" --max-blocks {blocks}"
+        if blocks == 1:
+            options += " --inconclusive pass-always"
         return self.ab(
-            base, head, f"{self.COUNT} --max-blocks 8 --delta 900% --markdown r.md {options}",
+            base, head, f"{self.COUNT} --delta 900% --markdown r.md {options}",
             status=status, env=self.env)
 
     def row(self):
@@ -372,14 +376,15 @@ class Instructions(AbTest):
     def test_nearly_equal_and_fewer_instructions_pass(self):
         for count, says in ((4007, "PASS"), (3900, "PASS, fewer")):
             with self.subTest(count):
-                self.counted(*self.copies(), f"--journal j{count}", of_two=count)
+                self.counted(*self.copies(), f"--journal j{count}", of_two=count, blocks=1)
                 self.assertEqual(self.row()["verdict"], "PASS")
                 self.assertIn(f"| {says} |", self.read("r.md"))
 
     def test_instructions_of_both_sides_are_counted_with_one_seed(self):
         base, head = self.copies()
         seed = "sys.argv[sys.argv.index('--seed') + 1]"
-        self.counted(base, head, "--seed 7", broken=f"open('seeds', 'a').write({seed} + '\\n')")
+        self.counted(base, head, "--seed 7", blocks=1,
+                     broken=f"open('seeds', 'a').write({seed} + '\\n')")
         seeds = self.read("seeds").split()
         self.assertEqual(len(seeds), 2 * 2, "a third process counts only where two differ")
         self.assertEqual(len(set(seeds)), 1, seeds)
@@ -388,7 +393,7 @@ class Instructions(AbTest):
         self.assertIn("--seed is given 2 times", answer.stderr)
 
     def test_the_same_journal_gives_the_same_bytes_and_no_count_is_lost(self):
-        first = self.counted(*self.copies(), "--journal j", of_two=4012, status=1)
+        first = self.counted(*self.copies(), "--journal j", of_two=4012, status=1, blocks=1)
         whole = self.read("j").splitlines()
         written = self.read("r.json"), self.read("r.md")
         for lines in (None, 2):  # the setup and base's count: head is counted again
@@ -410,7 +415,7 @@ class Instructions(AbTest):
         self.assertIn(
             "INCONCLUSIVE: no slowdown is proven, but the instructions of 1 of 1 benchmark "
             "are", answer.stdout)
-        self.counted(*self.copies(), "--inconclusive pass --journal k", broken=broken)
+        self.taskbench("ab --resume --inconclusive pass", env=self.env)
 
     def test_without_the_symbols_of_google_benchmark_nothing_can_be_counted(self):
         self.counted(self.program("a"), self.program("b"), status=3)

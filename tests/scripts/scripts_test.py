@@ -265,7 +265,7 @@ class Test(ScriptTest):
     def test_each_run_is_one_ctest_over_its_presets(self):
         some = " --target taskbench_ci_tests"
         for options, builds, left_out in (
-            ([], ["quick"], r" --label-exclude \.(ci|nightly)$"),
+            ([], ["quick --target taskbench_tests"], r" --label-exclude \.(ci|nightly)$"),
             (["--ci"], ["quick", "tsan" + some, "asan-ubsan" + some],
              r" --label-exclude \.nightly$"),
             (["--all"], ["release", "tsan", "asan-ubsan"], ""),

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,10 +85,20 @@ inline const char* chosen_scheduler() {
   return name;
 }
 
+#if defined(TASKBENCH_WITHOUT_RUNGS)
+inline std::span<const Rung> rungs() { return {}; }
+inline std::span<const SchedulerInfo> all_schedulers() { return schedulers(); }
+#else
+inline std::span<const Rung> rungs() { return ladder(); }
+inline std::span<const SchedulerInfo> all_schedulers() { return schedulers_and_rungs(); }
+#endif
+
 /// A pool: half of the time the default, and now and then a rung of the ladder.
 inline std::string_view any_pool(Random& random) {
   if (chosen_scheduler() != nullptr) return chosen_scheduler();
-  if (one_in(random, 8)) return ladder()[below(random, ladder().size())].scheduler->name;
+  if (!rungs().empty() && one_in(random, 8)) {
+    return rungs()[below(random, rungs().size())].scheduler->name;
+  }
   return kPools[one_in(random, 2) ? 0 : below(random, std::size(kPools))];
 }
 
@@ -98,8 +109,7 @@ inline std::string_view any_scheduler(Random& random) {
 
 inline Runtime::Builder any_builder(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
-  const SchedulerInfo& info =
-      *std::ranges::find(schedulers_and_rungs(), scheduler, &SchedulerInfo::name);
+  const SchedulerInfo& info = *std::ranges::find(all_schedulers(), scheduler, &SchedulerInfo::name);
   builder.scheduler(info).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
   if (!info.single_worker) {
