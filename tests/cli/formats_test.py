@@ -3,8 +3,11 @@
 
 import json
 import statistics
+import sys
 
 import jsonschema
+
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for another Python, too
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as older_parser
 
