@@ -1,5 +1,8 @@
 #include "cli/options/paired_options.hpp"
 
+#include <future>
+
+#include "harness/os/cpu_affinity.hpp"
 #include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/layouts.hpp"
@@ -152,6 +155,28 @@ void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
     refuse("{}: {} was started with another; leave the option out, or start a new trial", option,
            plan.journal.path.string());
   }
+}
+
+/// The trials in these journals; empty for a part that died at once, if some may be missing. On all
+/// CPUs, as reading takes longer than all that follows.
+std::vector<std::optional<model::PairedTrial>> read_parts(const Strings& paths,
+                                                          bool may_miss_some) {
+  std::vector<std::optional<model::PairedTrial>> trials(paths.size());
+  std::vector<std::future<void>> parts(paths.size());
+  const auto read = [&](std::size_t i) {
+    try {
+      trials[i] = harness::read_journal(Journal{}.parse("--merge", {paths[i]}));
+    } catch (const reports::json::JournalNotBegun&) {
+      if (!may_miss_some) throw;
+    }
+  };
+  const std::size_t at_once = usable_cpu_count();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (i >= at_once) parts[i - at_once].wait();
+    parts[i] = std::async(std::launch::async, read, i);
+  }
+  for (std::future<void>& part : parts) part.get();  // throws what the first that fails has thrown
+  return trials;
 }
 
 }  // namespace
@@ -355,12 +380,9 @@ void PairedPlan::refuse_to_explain(std::string_view option, std::string_view why
 model::PairedTrial PairedPlan::merged() const {
   refuse_to_explain("--merge", "journals do not have the programs, which it runs once more");
   std::vector<verdict::PartFile> files;
-  for (const std::string& path : merge) {
-    try {
-      files.push_back({path, harness::read_journal(Journal{}.parse("--merge", {path}))});
-    } catch (const reports::json::JournalNotBegun&) {
-      if (!may_miss_some) throw;  // a part that died at once is a part that is missing
-    }
+  std::vector<std::optional<model::PairedTrial>> trials = read_parts(merge, may_miss_some);
+  for (std::size_t i = 0; i < merge.size(); ++i) {
+    if (trials[i]) files.push_back({merge[i], *std::move(trials[i])});
   }
   try {
     return verdict::merge(std::move(files),
