@@ -32,7 +32,7 @@ ExitCode conclude(const BaselineCheck& check, const verdict::BaselineComparison&
                               .records = render::records(comparison.report),
                               .comment = render::comment(comparison, check.comment),
                               .json = [&] { return json::to_json(comparison); },
-                              .measures = render::measures(comparison.report)};
+                              .measures = [&] { return render::measures(comparison.report); }};
   if (!check.output.conclude(answer)) return ExitCode::usage;
   if (comparison.report.environment_moved) return ExitCode::wrong_machine;
   return check.verdict.exit_code(

@@ -173,7 +173,7 @@ class CompareCommand final : public Command {
                          .records = render::records(report),
                          .comment = std::move(comment),
                          .json = [&] { return json::to_json(report); },
-                         .measures = render::measures(report)},
+                         .measures = [&] { return render::measures(report); }},
                         *format_);
   }
 

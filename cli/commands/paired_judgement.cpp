@@ -99,11 +99,12 @@ class PairedJudgement {
   }
 
   [[nodiscard]] ExitCode conclude(const PairedFile& file) const {
-    const bool is_written = plan_.output.conclude({.document = render::document(file),
-                                                   .records = render::records(file.report),
-                                                   .comment = render::comment(file, style_),
-                                                   .json = [&] { return json::to_json(file); },
-                                                   .measures = render::measures(file.report)});
+    const bool is_written =
+        plan_.output.conclude({.document = render::document(file),
+                               .records = render::records(file.report),
+                               .comment = render::comment(file, style_),
+                               .json = [&] { return json::to_json(file); },
+                               .measures = [&] { return render::measures(file.report); }});
     if (!is_written) return ExitCode::usage;
     const bool is_judged = file.outcome == PairedFile::Outcome::judged;
     return plan_.verdict.exit_code(

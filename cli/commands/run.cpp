@@ -317,7 +317,7 @@ class RunCommand final : public Command {
     return print_answer({.document = render::document(run),
                          .records = render::records(run),
                          .json = [&] { return json::to_json(run); },
-                         .measures = render::measures(run)},
+                         .measures = [&] { return render::measures(run); }},
                         *format_);
   }
 

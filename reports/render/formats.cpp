@@ -23,8 +23,9 @@ constexpr std::array<Format, 7> kFormats{{
     {"csv", as_csv},
     {"html", [](const Answer& of, const TableStyle&) { return html(of.document); }},
     {"json", [](const Answer& of, const TableStyle&) { return of.json(); }},
-    {"openmetrics", [](const Answer& of, const TableStyle&) { return open_metrics(of.measures); }},
-    {"bmf", [](const Answer& of, const TableStyle&) { return bencher_metrics(of.measures); }},
+    {"openmetrics",
+     [](const Answer& of, const TableStyle&) { return open_metrics(of.measures()); }},
+    {"bmf", [](const Answer& of, const TableStyle&) { return bencher_metrics(of.measures()); }},
 }};
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Answer {
   /// What takes the document's place in Markdown.
   std::optional<Document> comment{};
   std::function<std::string()> json{};
-  Measures measures{};  ///< for the formats of formats_of_measures() alone
+  std::function<Measures()> measures{};  ///< for the formats of formats_of_measures() alone
 };
 
 struct Format {
