@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -32,6 +33,26 @@ void heavy_barrier() noexcept { std::abort(); }
 #endif
 
 void name_this_thread(const char* name) noexcept { pthread_setname_np(pthread_self(), name); }
+
+bool start_background_thread(const char* name, void (*run)() noexcept) noexcept {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits it
+  bool started = true;
+  try {
+    Thread([=] {
+      name_this_thread(name);
+      run();
+    }).detach();
+  } catch (...) {
+    started = false;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void sleep_for(Clock::duration time) noexcept { std::this_thread::sleep_for(time); }
 
 static_assert(sizeof(Atomic<std::uint32_t>) == sizeof(std::uint32_t));
 

@@ -183,6 +183,13 @@ void spin_until(const Atomic<T>& word, int rounds, const IsDone& is_done) noexce
 /// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
 void name_this_thread(const char* name) noexcept;
 
+/// Calls `run` on a thread of its own, named `name`, which takes no signals and is never joined:
+/// for what may still be under way when the process ends. False: the system gives no thread.
+[[nodiscard]] bool start_background_thread(const char* name, void (*run)() noexcept) noexcept;
+
+/// Lets that time pass, whatever happens.
+void sleep_for(Clock::duration time) noexcept;
+
 /// Sleeps while `word` holds `expected`, at most until `deadline`, and returns false when that has
 /// passed; may wake spuriously.
 bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/driver/simulation.hpp"
-#include "runtime/task/frame_cache.hpp"
 #include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::driver {
@@ -21,12 +20,6 @@ constexpr std::uint32_t kTold = 0;
 
 /// A bit of inside_: the thread sleeps in epoll_wait.
 constexpr std::uintptr_t kPolls = 1;
-
-/// Gives idle memory back if that is due. For a thread that has nothing else to do.
-void trim_if_due() noexcept {
-  const base::Clock::time_point due = task::next_trim();
-  if (due != base::Clock::time_point::max() && base::Clock::now() >= due) task::trim_idle();
-}
 
 /// An address that stands for the calling thread.
 struct ThreadTag;
@@ -44,10 +37,7 @@ struct Driver::Sleeping {
 Driver::Driver(std::uint32_t workers) : origin_(driver::now()), reserve_(*this) {
   wheels_.reserve(workers + 1);
   for (std::uint32_t i = 0; i <= workers; ++i) wheels_.push_back(std::make_unique<Wheel>(*this));
-  task::add_trimmer(*this);
 }
-
-Driver::~Driver() { task::remove_trimmer(*this); }
 
 int Driver::epoll_descriptor() {
   if (poller_.is_open()) return poller_.descriptor();
@@ -96,12 +86,6 @@ void Driver::wake(const park::Token* token) noexcept {
   }
 }
 
-void Driver::trim_has_come_up() noexcept {
-  // seq_cst: the others' half of the story at the top of the header
-  base::full_fence();
-  signal(inside_.load(base::relaxed));  // relaxed: ordered by the fence
-}
-
 void Driver::signal(std::uintptr_t inside) noexcept {
   if (inside == 0) return;
   if ((inside & kPolls) != 0) {
@@ -146,7 +130,7 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
     base::full_fence();
     // relaxed: ordered by the fence
     if (token.load(base::relaxed) == expected && poller_.is_open() == polls && next_tick() >= due) {
-      const Clock::time_point until = std::min({deadline, time_of(due), task::next_trim()});
+      const Clock::time_point until = std::min(deadline, time_of(due));
       if (polls) {
         events_ = poller_.wait(until);
       } else {
@@ -168,7 +152,6 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
       release();
       return is_woken;
     }
-    trim_if_due();
   }
 }
 
@@ -185,15 +168,8 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
   for (;;) {
     const bool watches = watcher_ == &self;
     lock_.unlock();
-    Clock::time_point until = watches ? std::min(deadline, Clock::now() + kWatch) : deadline;
-    const Clock::time_point trim = task::next_trim();
-    const bool trims = trim < until;
-    if (trims) until = trim;
+    const Clock::time_point until = watches ? std::min(deadline, Clock::now() + kWatch) : deadline;
     in_time = base::futex_wait(token, expected, until);
-    if (trims && !in_time) {
-      trim_if_due();
-      in_time = true;
-    }
     lock_.lock();
     if (watcher_ == &self && !watches) {
       std::uint32_t before = kTold;

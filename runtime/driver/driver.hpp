@@ -13,8 +13,7 @@
 // and gives the driver up. A worker that does not sleep looks every now and then.
 //
 // No wake-up is lost: the story of two threads
-//   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open,
-//                                                when idle memory is due
+//   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open
 //   others:   publish one of these;      fence;  read wakes_at_, inside_
 // One of the two fences comes first. If it is that of the thread inside, the others see that it
 // sleeps, and how, and end its sleep. If it is the others', the thread inside sees what they have
@@ -51,11 +50,10 @@
 #include "runtime/driver/registration.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
-#include "runtime/task/frame_cache.hpp"
 
 namespace taskbench::rt::driver {
 
-class Driver final : public park::Sleeper, public base::Shared, private task::Trimmer {
+class Driver final : public park::Sleeper, public base::Shared {
   using Clock = base::Clock;
 
  public:
@@ -116,7 +114,7 @@ class Driver final : public park::Sleeper, public base::Shared, private task::Tr
 
  private:
   friend class base::Ref<Driver>;
-  ~Driver();
+  ~Driver() = default;
 
   /// A thread that sleeps outside.
   struct Sleeping;
@@ -148,7 +146,6 @@ class Driver final : public park::Sleeper, public base::Shared, private task::Tr
   void leave_line(Sleeping& self) noexcept TASKBENCH_REQUIRES(lock_);
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
   [[nodiscard]] const park::Token* appoint_watcher() noexcept TASKBENCH_REQUIRES(lock_);
-  void trim_has_come_up() noexcept override;
   /// Ends the sleep of the thread inside; `inside` is what inside_ held.
   void signal(std::uintptr_t inside) noexcept;
   [[nodiscard]] Tick next_tick() const noexcept;

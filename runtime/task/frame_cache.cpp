@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <utility>
 #include <vector>
@@ -40,12 +41,10 @@ Link& link_of(void* block) {
   return *reinterpret_cast<Link*>(static_cast<std::byte*>(block) + kLinkOffset);
 }
 
-using base::Clock;
-
 /// Slabs come from the system in regions of this size, which cost nothing before they are used.
 constexpr std::size_t kRegionBytes = std::size_t{1} << 20;
 
-/// Fewer magazines are not worth a thread's waking up.
+/// Fewer magazines of a size are not worth a thread.
 constexpr std::uint32_t kWorthwhile = 16;
 /// Time between two looks at what lies idle: the least, and the most where there was nothing to
 /// give back.
@@ -86,21 +85,15 @@ class alignas(base::kFalseSharingBytes) Depot {
       base::LockGuard lock(shelf.mutex);
       link_of(magazine).next_magazine = shelf.magazines;
       shelf.magazines = magazine;
-      if (++shelf.count < kWorthwhile || next_trim() != Clock::time_point::max()) return;
-      look_later();
+      // relaxed: ordered by the shelf's mutex, see trim_while_worthwhile()
+      if (++shelf.count < kWorthwhile || has_trimmer_.load(base::relaxed)) return;
     }
-    const base::LockGuard lock(trimmers_mutex_);
-    for (Trimmer* const trimmer : trimmers_) trimmer->trim_has_come_up();
+    start_trimmer();
   }
 
-  void add(Trimmer& trimmer) {
-    const base::LockGuard lock(trimmers_mutex_);
-    trimmers_.push_back(&trimmer);
-  }
-
-  void remove(Trimmer& trimmer) noexcept {
-    const base::LockGuard lock(trimmers_mutex_);
-    std::erase(trimmers_, &trimmer);
+  /// As KeepsIdleBlocks: one more of them, or one less.
+  void keep_idle(std::int32_t change) noexcept {
+    keepers_.fetch_add(change, base::relaxed);  // relaxed: advice
   }
 
   /// Makes a magazine of fresh blocks, in address order.
@@ -129,46 +122,25 @@ class alignas(base::kFalseSharingBytes) Depot {
     return bytes;
   }
 
-  [[nodiscard]] Clock::time_point next_trim() const noexcept {
-    // relaxed: advice
-    return Clock::time_point(Clock::duration(next_trim_.load(base::relaxed)));
-  }
-
-  void trim_idle() noexcept {
-    // relaxed: only decides who does it
-    if (next_trim_.exchange(kNever, base::relaxed) == kNever) return;
-    std::size_t bytes = 0;
-    bool any = false;
-    bool tried = false;
-    for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
-      std::uint32_t idle = 0;
-      {
-        Shelf& shelf = shelves_[units];
-        const base::LockGuard lock(shelf.mutex);
-        idle = std::exchange(shelf.lowest, shelf.count);
-        any = any || shelf.count >= kWorthwhile;
-      }
-      if (idle < kWorthwhile) continue;
-      tried = true;
-      bytes += give_back(units, idle);
-    }
-    if (bytes != 0) {
-      pause_ms_.store(kShortest.count(), base::relaxed);  // relaxed: advice
-    } else if (tried) {
-      const std::chrono::milliseconds pause{pause_ms_.load(base::relaxed)};  // relaxed: advice
-      // relaxed: advice
-      pause_ms_.store(std::min(2 * pause, kLongest).count(), base::relaxed);
-    }
-    if (any) look_later();
-  }
-
  private:
-  static constexpr std::int64_t kNever = Clock::time_point::max().time_since_epoch().count();
+  void start_trimmer() noexcept {
+    // relaxed: only decides who does it
+    if (has_trimmer_.exchange(true, base::relaxed)) return;
+    // relaxed: advice: the next magazine tries again
+    if (!base::start_background_thread("taskbench-trim", trim_on_this_thread)) {
+      has_trimmer_.store(false, base::relaxed);
+    }
+  }
 
-  void look_later() noexcept {
-    // relaxed: advice
-    const auto later = Clock::now() + std::chrono::milliseconds(pause_ms_.load(base::relaxed));
-    next_trim_.store(later.time_since_epoch().count(), base::relaxed);  // relaxed: advice
+  static void trim_on_this_thread() noexcept;
+  void trim_while_worthwhile() noexcept;
+  std::chrono::milliseconds trim_idle(std::chrono::milliseconds pause) noexcept;
+
+  [[nodiscard]] bool is_worthwhile() noexcept {
+    return std::any_of(std::begin(shelves_), std::end(shelves_), [](Shelf& shelf) {
+      const base::LockGuard lock(shelf.mutex);
+      return shelf.count >= kWorthwhile;
+    });
   }
 
   std::byte* take_slab(std::uint32_t units) {
@@ -209,10 +181,8 @@ class alignas(base::kFalseSharingBytes) Depot {
 
   Shelf shelves_[kMaxCachedUnits + 1];
   base::Atomic<std::size_t> reserved_bytes_{0};
-  base::Atomic<std::int64_t> next_trim_{kNever};
-  base::Atomic<std::int64_t> pause_ms_{kShortest.count()};
-  base::Mutex trimmers_mutex_;
-  std::vector<Trimmer*> trimmers_ TASKBENCH_GUARDED_BY(trimmers_mutex_);
+  base::Atomic<bool> has_trimmer_{false};
+  base::Atomic<std::int32_t> keepers_{0};
   base::Mutex region_mutex_;
   std::byte* region_ TASKBENCH_GUARDED_BY(region_mutex_) = nullptr;
   std::size_t region_left_ TASKBENCH_GUARDED_BY(region_mutex_) = 0;
@@ -290,12 +260,50 @@ std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
   return spares.size() * bytes;
 }
 
+/// Gives back as much of each size as has lain idle since the last time. Returns how long to wait
+/// before the next time; `pause` is how long it was.
+std::chrono::milliseconds Depot::trim_idle(std::chrono::milliseconds pause) noexcept {
+  std::size_t bytes = 0;
+  bool tried = false;
+  for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
+    std::uint32_t idle = 0;
+    {
+      Shelf& shelf = shelves_[units];
+      const base::LockGuard lock(shelf.mutex);
+      idle = std::exchange(shelf.lowest, shelf.count);
+    }
+    if (idle < kWorthwhile) continue;
+    tried = true;
+    bytes += give_back(units, idle);
+  }
+  if (bytes != 0) return kShortest;
+  return tried ? std::min(2 * pause, kLongest) : pause;
+}
+
+/// What the thread of the depot does. It is not missed when it ends: a magazine that is put on a
+/// shelf before the last look at that shelf is seen there, and who puts one there later sees that
+/// there is no thread any more. The shelf's mutex orders the two.
+void Depot::trim_while_worthwhile() noexcept {
+  std::chrono::milliseconds pause = kShortest;
+  do {
+    do {
+      base::sleep_for(pause);
+      // relaxed: advice
+      if (keepers_.load(base::relaxed) == 0) pause = trim_idle(pause);
+    } while (is_worthwhile());
+    has_trimmer_.store(false, base::relaxed);  // relaxed: ordered by the mutexes of the shelves
+    // relaxed: only decides whose turn it is
+  } while (is_worthwhile() && !has_trimmer_.exchange(true, base::relaxed));
+}
+
 Depot& depot() {
   // Never destroyed: threads may free blocks after static destruction has begun.
   alignas(Depot) static std::byte storage[sizeof(Depot)];
   static Depot* const instance = new (storage) Depot;
   return *instance;
 }
+
+void Depot::trim_on_this_thread() noexcept { depot().trim_while_worthwhile(); }
 
 /// One thread's blocks of one size: a list being used and a full magazine in reserve, so that a
 /// thread that goes back and forth over a magazine's edge does not visit the depot each time.
@@ -392,10 +400,8 @@ void deallocate_block(void* block, std::uint32_t) noexcept { free_to_system(bloc
 
 std::size_t reserved_block_bytes() noexcept { return 0; }
 std::size_t trim() noexcept { return 0; }
-void add_trimmer(Trimmer&) {}
-void remove_trimmer(Trimmer&) noexcept {}
-base::Clock::time_point next_trim() noexcept { return base::Clock::time_point::max(); }
-void trim_idle() noexcept {}
+KeepsIdleBlocks::KeepsIdleBlocks() noexcept = default;
+KeepsIdleBlocks::~KeepsIdleBlocks() = default;
 
 #else
 
@@ -435,10 +441,8 @@ std::size_t trim() noexcept {
   return depot().trim();
 }
 
-void add_trimmer(Trimmer& trimmer) { depot().add(trimmer); }
-void remove_trimmer(Trimmer& trimmer) noexcept { depot().remove(trimmer); }
-base::Clock::time_point next_trim() noexcept { return depot().next_trim(); }
-void trim_idle() noexcept { depot().trim_idle(); }
+KeepsIdleBlocks::KeepsIdleBlocks() noexcept { depot().keep_idle(1); }
+KeepsIdleBlocks::~KeepsIdleBlocks() { depot().keep_idle(-1); }
 
 #endif
 

@@ -6,12 +6,18 @@
 //
 // Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab,
 // whose pages go back to the system when all of its blocks are in the depot: those of as many slabs
-// as no thread has wanted for a while (a thread that sleeps looks, see Trimmer), or of all when
-// trim() is called. Their addresses are kept. Under the sanitizers every block comes from the
-// system's allocator, so that they see each use after free.
+// as no thread has wanted for a while, or of all when trim() is called. Their addresses are kept.
+// Under the sanitizers every block comes from the system's allocator, so that they see each use
+// after free.
+//
+// What lies idle is given back by a thread of the cache's own, "taskbench-trim". It starts when
+// there is enough in the depot to be worth it, looks every half second at first and every minute
+// where nothing can be given back, and ends when the depot is as good as empty.
 //
 // Rejected: malloc (64-aligned, about ten times the cost, and slow when another thread frees);
-// returning each block to the thread that allocated it (a contended line per task).
+// returning each block to the thread that allocated it (a contended line per task); workers that
+// sleep until the next look (a timer is set at each sleep then: 10 to 20 % of chained_spawn on a
+// virtual machine).
 //
 // Reference: Bonwick & Adams, "Magazines and Vmem" (USENIX 2001).
 #pragma once
@@ -40,22 +46,14 @@ void deallocate_block(void* block, std::uint32_t units) noexcept;
 /// Other threads keep up to two magazines of each size. Returns how many bytes. Any thread.
 std::size_t trim() noexcept;
 
-/// Whose threads sleep until next_trim() at most, and call trim_idle() then.
-class Trimmer {
+/// While one of these lives, nothing is given back but by trim(). For whoever counts instructions:
+/// how much is idle when the thread looks differs from run to run. Any thread.
+class [[nodiscard]] KeepsIdleBlocks {
  public:
-  /// There is a next_trim() where there was none, set by a thread that may never sleep here.
-  /// Called on any thread, with a lock held that remove_trimmer() takes.
-  virtual void trim_has_come_up() noexcept = 0;
-
- protected:
-  ~Trimmer() = default;
+  KeepsIdleBlocks() noexcept;
+  ~KeepsIdleBlocks();
+  KeepsIdleBlocks(const KeepsIdleBlocks&) = delete;
+  KeepsIdleBlocks& operator=(const KeepsIdleBlocks&) = delete;
 };
-void add_trimmer(Trimmer& trimmer);
-void remove_trimmer(Trimmer& trimmer) noexcept;
-
-/// When to call trim_idle(); the end of time: there is nothing to be given back.
-[[nodiscard]] base::Clock::time_point next_trim() noexcept;
-/// After next_trim(): gives back as much as has lain idle in the depot since the last time.
-void trim_idle() noexcept;
 
 }  // namespace taskbench::rt::task

@@ -18,6 +18,7 @@
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 #include "runtime/task/context.hpp"
+#include "runtime/task/frame_cache.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -48,8 +49,9 @@ class InTurn final : public WorkerSet {
   base::Mutex driver_mutex_;
   const task::ThreadContext* driver_ TASKBENCH_GUARDED_BY(driver_mutex_) = nullptr;
   bool drained_ TASKBENCH_GUARDED_BY(driver_mutex_) = false;
-  park::Parker joiner_;      // unguarded: of the thread in join()
-  base::FastRandom random_;  // unguarded: the driver's
+  park::Parker joiner_;                      // unguarded: of the thread in join()
+  base::FastRandom random_;                  // unguarded: the driver's
+  task::KeepsIdleBlocks keeps_idle_blocks_;  // unguarded: nobody uses it
 };
 
 }  // namespace taskbench::rt::work_stealing
