@@ -6,8 +6,9 @@
 #
 #   LTO   takes part in link-time optimisation: for what runs while the clock does
 #   COLD  neither runs then nor has threads in it, and so is hardly optimised in Release builds,
-#         and not at all in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
-#         takes minutes. With TASKBENCH_LINK_ORDER and CMAKE_UNITY_BUILD its sources stay where they
+#         and still less in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
+#         takes minutes. g++'s -Og takes as long as -O0, and the tests of the command half of their
+#         CPU time. With TASKBENCH_LINK_ORDER and CMAKE_UNITY_BUILD its sources stay where they
 #         are: others would come to be compiled as one
 #
 # With CMAKE_UNITY_BUILD several sources of what is COLD are compiled as one, and in Debug builds,
@@ -38,7 +39,13 @@ function(taskbench_target target)
     target_compile_options(${target} PRIVATE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
   endif()
   if(arg_COLD)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0> $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # With -Og it takes std::stop_source for uninitialised.
+      target_compile_options(${target} PRIVATE -Og -Wno-maybe-uninitialized)
+    elseif(CMAKE_BUILD_TYPE STREQUAL "Debug")
+      target_compile_options(${target} PRIVATE -O0)
+    endif()
   elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
