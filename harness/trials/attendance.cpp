@@ -24,8 +24,12 @@ const std::map<std::string, double>& last_measured(const model::PairedTrial& tri
   return trial.samples[last * model::kBlockSize].real_ns;
 }
 
-bool is_undecided(const BenchmarkVerdict& row) {
-  return row.verdict == verdict::Verdict::inconclusive || (row.cpu && holds_back(*row.cpu));
+/// All metrics of a benchmark that are judged.
+std::vector<const verdict::MetricVerdict*> metrics_of(const BenchmarkVerdict& row) {
+  std::vector<const verdict::MetricVerdict*> metrics{&row};
+  if (row.cpu) metrics.push_back(&*row.cpu);
+  for (const verdict::JudgedVerdict& each : row.judged) metrics.push_back(&each);
+  return metrics;
 }
 
 int first_look(const model::PairedSetup& setup) {
@@ -93,8 +97,12 @@ Candidates open_ones(const model::PairedTrial& trial, const verdict::PairedRepor
       const BenchmarkVerdict& row = *found->second;
       if (has_settled(row)) continue;
       is_any_undecided = is_any_undecided || is_undecided(row);
-      each.p = std::min(row.p, row.cpu ? row.cpu->p : 1);
-      each.prominence = std::max(prominence_of(row), row.cpu ? prominence_of(*row.cpu) : 0);
+      each.p = 1;
+      each.prominence = prominence_of(row);
+      for (const verdict::MetricVerdict* const metric : metrics_of(row)) {
+        each.p = std::min(each.p, metric->p);
+        each.prominence = std::max(each.prominence, prominence_of(*metric));
+      }
     } else {
       is_any_undecided = true;
     }
@@ -193,10 +201,10 @@ bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
 }
 
 bool has_settled(const BenchmarkVerdict& row) {
-  const auto is_new = [](const verdict::MetricVerdict& metric) {
-    return metric.decided && metric.decided->blocks == metric.blocks;
+  const auto is_new = [](const verdict::MetricVerdict* metric) {
+    return metric->decided && metric->decided->blocks == metric->blocks;
   };
-  return !is_undecided(row) && !is_new(row) && !(row.cpu && is_new(*row.cpu));
+  return !is_undecided(row) && std::ranges::none_of(metrics_of(row), is_new);
 }
 
 NextBlock next_block(const model::PairedTrial& trial, double budget_s) {

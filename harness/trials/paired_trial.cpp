@@ -233,6 +233,45 @@ std::vector<Program> turns_of(const Program& program, const Strings& layouts) {
   return each_of(layouts, [&](const std::string& layout) { return program.in(layout); });
 }
 
+/// The counters of a benchmark of which the median is above 0.
+std::set<std::string> counters_in(const model::Case& benchmark) {
+  std::map<std::string, std::vector<double>> values;
+  for (const auto& repetition : benchmark.repetitions) {
+    for (const auto& [name, value] : repetition.counters) values[name].push_back(value);
+  }
+  std::set<std::string> names;
+  for (const auto& [name, each] : values) {
+    if (stats::median(each) > 0) names.insert(name);
+  }
+  return names;
+}
+
+/// Finds out which benchmarks of both sides report the metrics that are to be judged.
+void find_judged(const Exploration& found, model::PairedSetup& setup) {
+  std::set<std::string> known;
+  for (model::JudgedMetric& each : setup.judged) each.of.clear();
+  for (const auto& benchmark : found.base.cases) {
+    const auto* const other =
+        model::element_of(found.head.cases, benchmark.name, &model::Case::name);
+    if (other == nullptr) continue;
+    const std::set<std::string> of_head = counters_in(*other);
+    for (const std::string& counter : counters_in(benchmark)) {
+      if (!of_head.contains(counter)) continue;
+      known.insert(counter);
+      const auto metric = std::ranges::find(setup.judged, counter, &model::JudgedMetric::name);
+      if (metric != setup.judged.end()) metric->of.insert(benchmark.name);
+    }
+  }
+  for (const model::JudgedMetric& each : setup.judged) {
+    if (!each.of.empty() || setup.benchmarks.empty()) continue;
+    throw ProgramError(
+        "--judge: " + (known.empty() ? fmt::format("no benchmark reports anything beside times, so "
+                                                   "that '{}' cannot be judged",
+                                                   each.name)
+                                     : unknown_name("metric", each.name, known)));
+  }
+}
+
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
@@ -280,6 +319,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   for (const auto& benchmark : found->head.cases) {
     if (!has_case(found->base, benchmark.name)) setup.only_head.push_back(benchmark.name);
   }
+  find_judged(*found, setup);
   if (setup.benchmarks.empty()) {
     std::string text = "base and head have no benchmark in common; nothing can be compared";
     for (const auto& [name, reason] : setup.left_out) {
@@ -313,6 +353,7 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
   const auto is_unwanted = [&](const auto& entry) { return unwanted(entry.first); };
   std::erase_if(setup.iterations, is_unwanted);
   std::erase_if(setup.cpu_time_of, is_unwanted);
+  for (model::JudgedMetric& each : setup.judged) std::erase_if(each.of, unwanted);
 }
 
 std::string failing_benchmark(const TrialPrograms& programs, Side side,

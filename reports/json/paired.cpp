@@ -89,6 +89,14 @@ void is_below_one_half(const Field& field) {
   if (field.get<double>() >= 0.5) field.fail("is not below one half");
 }
 
+template <class Io, Like<model::JudgedMetric> Metric>
+void describe(Io& io, Metric& metric) {
+  io("name", metric.name);
+  io("delta", metric.delta, is_positive);
+  io.unless_default("more_is_better", metric.more_is_better);
+  io("of", metric.of);
+}
+
 template <class Io, Like<model::PairedSetup> Setup>
 void describe(Io& io, Setup& setup) {
   io("base", setup.base);
@@ -113,6 +121,7 @@ void describe(Io& io, Setup& setup) {
   io("iterations", setup.iterations);
   io("noise_floors", setup.noise_floors);
   io.since("cpu_time_of", setup.cpu_time_of);
+  io.unless_default("judged", setup.judged);
   io.since("reproduce", setup.reproduce);
   io.unless_default("budget_s", setup.budget_s, is_positive);
   io.unless_default("explored_s", setup.explored_s, is_positive);
@@ -404,6 +413,7 @@ std::string plan_digest(PairedSetup asked, const std::vector<std::string>& workl
   asked.benchmarks = workloads;
   asked.reproduce.clear();
   asked.timeout_s = 0;
+  for (model::JudgedMetric& each : asked.judged) each.of.clear();
   asked.part.reset();
   const std::string text = fmt::format("{} {}", parts, journal_line(asked));
   return fmt::format("{:016x}", model::fingerprint(text));

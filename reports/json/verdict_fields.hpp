@@ -65,14 +65,15 @@ void describe(Io& io, Decision& decided) {
   io("change", decided.change);
 }
 
-template <class Io, Like<verdict::MetricVerdict> Metric>
-void describe(Io& io, Metric& row) {
+/// `base` and `head` are the names of what both sides need.
+template <class Io, class Metric>
+void describe_metric(Io& io, Metric& row, const char* base, const char* head) {
   io("verdict", row.verdict);
   io("improved", row.improved);
   io.since("decided", row.decided);
   io("blocks", row.blocks);
-  io("base_ns", row.base_ns, is_not_negative);
-  io("head_ns", row.head_ns, is_not_negative);
+  io(base, row.base, is_not_negative);
+  io(head, row.head, is_not_negative);
   io("change", row.change);
   io("interval_level", row.interval_level);
   io("interval_low", row.low);
@@ -84,6 +85,18 @@ void describe(Io& io, Metric& row) {
   io("delta", row.delta);
   io("detectable", row.detectable);
   io("blocks_needed", row.blocks_needed);
+}
+
+template <class Io, Like<verdict::MetricVerdict> Metric>
+void describe(Io& io, Metric& row) {
+  describe_metric(io, row, "base_ns", "head_ns");
+}
+
+template <class Io, Like<verdict::JudgedVerdict> Judged>
+void describe(Io& io, Judged& row) {
+  io("metric", row.metric);
+  io.unless_default("more_is_better", row.more_is_better);
+  describe_metric(io, row, "base", "head");
 }
 
 template <class Io, Like<verdict::Machine> Machine>
@@ -125,11 +138,10 @@ void describe(Io& io, ByMachine& by) {
 
 template <class Io, Like<verdict::BenchmarkVerdict> Row>
 void describe(Io& io, Row& row) {
-  using Metric = std::conditional_t<std::is_const_v<Row>, const verdict::MetricVerdict,
-                                    verdict::MetricVerdict>;
   io("name", row.name);
-  describe(io, static_cast<Metric&>(row));
+  describe_metric(io, row, "base_ns", "head_ns");
   io.since("cpu_time", row.cpu);
+  io.unless_default("judged", row.judged);
   io("counters", row.counters);
   io.since("instructions", row.instructions);
   io.since("kinds", row.kinds);

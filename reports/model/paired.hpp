@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,17 @@ enum class CpuTimeOf {
   main_thread,  ///< as a Google Benchmark program reports without MeasureProcessCPUTime()
 };
 
+/// A metric that is judged beside the times, because somebody asks for that: one of the counters
+/// that processes report.
+struct JudgedMetric {
+  std::string name;
+  double delta = 0;  ///< the smallest change that matters, relative
+  bool more_is_better = false;
+  std::set<std::string> of{};  ///< the benchmarks of which both sides report it
+
+  bool operator==(const JudgedMetric&) const = default;
+};
+
 /// A part of a trial that is measured on many machines, or on one bit by bit. Part i of n has each
 /// nth block of the plan, from the ith on. No part knows of another.
 struct TrialPart {
@@ -103,8 +115,8 @@ struct PairedSetup : Sampling {
 
   PairedProgram base;
   PairedProgram head;
-  /// Chance of a false FAIL over all benchmarks and looks: of the wall times, and again of the CPU
-  /// times.
+  /// Chance of a false FAIL over all benchmarks and looks: of the wall times, again of the CPU
+  /// times, and again of each metric in `judged`.
   double alpha = 0.01;
   double pass_error = 0.05;            ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;                 ///< the smallest change that matters, relative
@@ -133,6 +145,7 @@ struct PairedSetup : Sampling {
   bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
+  std::vector<JudgedMetric> judged{};
   std::string reproduce;            ///< the command that does the same elsewhere
   std::optional<TrialPart> part{};  ///< if this is a part of a trial
   std::string identical{};          ///< of a part: why nothing is measured, as a clause

@@ -73,22 +73,20 @@ void add_median(std::string_view name, std::string_view help, const std::string&
   }
 }
 
-/// What two sides have in common: the times of both, the change, and its verdict.
-struct Sides {
-  double base_ns;
-  double head_ns;
+/// What is known of two sides: the change of a metric, and its verdict.
+struct Change {
   double change;
   std::optional<double> low;
   std::optional<double> high;
   verdict::Verdict verdict;
 };
 
-void add_sides(const std::string& benchmark, const Clock& clock, const Sides& sides,
-               Measures& into) {
-  add_time(clock, benchmark, {{"side", "base"}}, sides.base_ns, {}, into);
-  add_time(clock, benchmark, {{"side", "head"}}, sides.head_ns, {}, into);
-  const Labels metric{{"metric", std::string(clock.name)}};
-  into.add("change", "ratio", "Head over base, less 1: 0.1 is 10 % slower.",
+void add_change(const std::string& benchmark, std::string_view of, const Change& sides,
+                Measures& into) {
+  const Labels metric{{"metric", std::string(of)}};
+  into.add("change", "ratio",
+           "How much more head needs, relative: 0.1 is 10 % slower. Of a metric of which more is "
+           "better, base over head, less 1.",
            {benchmark, metric, sides.change});
   if (sides.low) {
     into.add("change_low", "ratio", "Lower end of the change's interval.",
@@ -105,6 +103,13 @@ void add_sides(const std::string& benchmark, const Clock& clock, const Sides& si
     into.add("verdict", "", "1 for the verdict that was reached, 0 for the others.",
              {benchmark, std::move(labels), each == sides.verdict ? 1.0 : 0.0});
   }
+}
+
+void add_sides(const std::string& benchmark, const Clock& clock, double base_ns, double head_ns,
+               const Change& change, Measures& into) {
+  add_time(clock, benchmark, {{"side", "base"}}, base_ns, {}, into);
+  add_time(clock, benchmark, {{"side", "head"}}, head_ns, {}, into);
+  add_change(benchmark, clock.name, change, into);
 }
 
 /// The family's name in OpenMetrics, of which its unit is the end.
@@ -169,11 +174,16 @@ Measures measures(const verdict::PairedReport& report) {
   Measures all;
   for (const verdict::BenchmarkVerdict& row : report.benchmarks) {
     const auto add = [&](const Clock& clock, const verdict::MetricVerdict& of) {
-      add_sides(row.name, clock, {of.base_ns, of.head_ns, of.change, of.low, of.high, of.verdict},
-                all);
+      add_sides(row.name, clock, of.base, of.head, {of.change, of.low, of.high, of.verdict}, all);
     };
     add(kWall, row);
     if (row.cpu) add(kCpu, *row.cpu);
+    for (const verdict::JudgedVerdict& each : row.judged) {
+      for (const auto& [side, value] : {std::pair("base", each.base), {"head", each.head}}) {
+        all.add(each.metric, "", "Counted by the program.", {row.name, {{"side", side}}, value});
+      }
+      add_change(row.name, each.metric, {each.change, each.low, each.high, each.verdict}, all);
+    }
   }
   return all;
 }
@@ -181,8 +191,8 @@ Measures measures(const verdict::PairedReport& report) {
 Measures measures(const verdict::FilesReport& report) {
   Measures all;
   for (const verdict::FilesRow& row : report.rows) {
-    add_sides(row.name, kWall,
-              {row.base_ns, row.head_ns, row.change, row.low, row.high, row.verdict}, all);
+    add_sides(row.name, kWall, row.base_ns, row.head_ns,
+              {row.change, row.low, row.high, row.verdict}, all);
   }
   return all;
 }
@@ -191,9 +201,8 @@ Measures measures(const verdict::BaselineReport& report) {
   Measures all;
   for (const verdict::BaselineRow& row : report.rows) {
     const verdict::StoredComparison& rolling = row.rolling;
-    add_sides(row.name, kWall,
-              {row.baseline_ns, row.now_ns, rolling.change, rolling.low, rolling.high, row.verdict},
-              all);
+    add_sides(row.name, kWall, row.baseline_ns, row.now_ns,
+              {rolling.change, rolling.low, rolling.high, row.verdict}, all);
   }
   return all;
 }

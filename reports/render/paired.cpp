@@ -36,7 +36,7 @@ VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row, in
                         std::string_view better, const std::optional<Effort>& effort) {
   const Bar bar{std::move(title), row.change, row.low,
                 row.high,         row.delta,  verdict_cell(row.verdict, row.improved, better)};
-  Cells cells = compared_cells(bar, row.base_ns, row.head_ns);
+  Cells cells = compared_cells(bar, row.base, row.head);
   append(cells, {percent(row.delta), probability(row.p_adjusted), percent(row.detectable),
                  blocks_text(row, blocks)});
   if (effort) {
@@ -44,6 +44,37 @@ VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row, in
                                                          : std::string(kNone));
   }
   return {std::move(cells), row.verdict, bar};
+}
+
+/// The change as head over base, less 1, also if more is better.
+verdict::MetricVerdict as_ratio(const verdict::JudgedVerdict& row) {
+  verdict::MetricVerdict shown = row;
+  if (!row.more_is_better) return shown;
+  const auto turned = [](double change) { return 1 / (1 + change) - 1; };
+  shown.change = turned(row.change);
+  shown.low = row.high ? std::optional(turned(*row.high)) : std::nullopt;
+  shown.high = row.low ? std::optional(turned(*row.low)) : std::nullopt;
+  return shown;
+}
+
+/// A value of a metric: "12.3 MB", "1,840".
+std::string value_text(const std::string& metric, double value) {
+  return metric.ends_with("bytes") ? with_prefix(value) + 'B' : three_digits(value);
+}
+
+/// "5.0 % more peak_memory_bytes", of what is worse.
+std::string worse_text(const std::string& metric, bool more_is_better, double by) {
+  return fmt::format("{} {} {}", percent(by), more_is_better ? "less" : "more", metric);
+}
+
+VerdictText::Row row_of(const verdict::JudgedVerdict& row, int blocks,
+                        const std::optional<Effort>& effort) {
+  VerdictText::Row made = row_of("  its " + row.metric, as_ratio(row), blocks,
+                                 row.more_is_better ? "more" : "less", effort);
+  made.cells[2] = value_text(row.metric, row.base);
+  made.cells[3] = value_text(row.metric, row.head);
+  if (row.more_is_better) made.bar.reset();  // worse is to the left
+  return made;
 }
 
 bool is_plain_pass(const verdict::MetricVerdict& row) {
@@ -66,11 +97,11 @@ enum class Spent { computing, waiting, unknown };
 Spent spent_on(const BenchmarkVerdict& row) {
   if (!row.cpu || !row.cpu->low || !row.cpu->high) return Spent::unknown;
   const verdict::MetricVerdict& cpu = *row.cpu;
-  const double longer = row.head_ns - row.base_ns;
-  if (*cpu.low > 0 && cpu.head_ns - cpu.base_ns >= longer / 2) return Spent::computing;
+  const double longer = row.head - row.base;
+  if (*cpu.low > 0 && cpu.head - cpu.base >= longer / 2) return Spent::computing;
   // CPU time has grown, but by less than half of the wall time: neither is the reason alone.
   if (*cpu.low > 0) return Spent::unknown;
-  return *cpu.high * cpu.base_ns < longer / 2 ? Spent::waiting : Spent::unknown;
+  return *cpu.high * cpu.base < longer / 2 ? Spent::waiting : Spent::unknown;
 }
 
 /// Why the wall time has grown: what the CPU time shows, and what else moved.
@@ -102,7 +133,28 @@ void take_metric(Metric metric, const verdict::MetricVerdict& from,
   benchmark.low = from.low;
   benchmark.high = from.high;
   benchmark.threshold = from.delta;
-  benchmark.levels = levels_text(from.base_ns, from.head_ns);
+  benchmark.levels = levels_text(from.base, from.head);
+}
+
+/// Likewise a metric that was asked for.
+void take_metric(const verdict::JudgedVerdict& from, VerdictText::Benchmark& benchmark) {
+  take_metric(Metric::asked_for, as_ratio(from), benchmark);
+  benchmark.metric_name = from.metric;
+  benchmark.levels = fmt::format("{} → {}", value_text(from.metric, from.base),
+                                 value_text(from.metric, from.head));
+}
+
+const verdict::JudgedVerdict* first_with(Verdict verdict, const BenchmarkVerdict& row) {
+  return model::element_of(row.judged, verdict, &verdict::JudgedVerdict::verdict);
+}
+
+/// Adds the metrics that fail besides the one that the verdict is about.
+void add_other_failures(const BenchmarkVerdict& row, const VerdictText::Benchmark& benchmark,
+                        Sentences& why) {
+  for (const verdict::JudgedVerdict& each : row.judged) {
+    if (each.verdict != Verdict::fail || each.metric == benchmark.metric_name) continue;
+    add(why, "it fails by {}, too, {}", each.metric, percent_change(as_ratio(each).change));
+  }
 }
 
 /// Adds a threshold that differs from --delta.
@@ -129,9 +181,17 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
       why.emplace_back("the CPU time is that of its main thread");
     }
     add_threshold(*row.cpu, setup.delta, why);
+  } else if (const auto* const failed = first_with(Verdict::fail, row)) {
+    add(why, "its time {}, {}", row.verdict == Verdict::pass ? "passes" : "is undecided",
+        percent_change(row.change));
+    take_metric(*failed, benchmark);
   } else if (row.verdict == Verdict::pass && row.cpu && holds_back(*row.cpu)) {
     take_metric(Metric::cpu_time, *row.cpu, benchmark);
+  } else if (const auto* const open = first_with(Verdict::inconclusive, row);
+             row.verdict == Verdict::pass && open != nullptr) {
+    take_metric(*open, benchmark);
   }
+  add_other_failures(row, benchmark, why);
   benchmark.reason = fmt::format("{}", fmt::join(why, "; "));
   const auto effort = [&](const verdict::MetricVerdict& of) {
     return any_undecided ? std::optional(effort_of(of, reach)) : std::nullopt;
@@ -141,18 +201,26 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
     benchmark.rows.push_back(
         row_of("  its CPU time", *row.cpu, reach.blocks, "less", effort(*row.cpu)));
   }
+  for (const verdict::JudgedVerdict& each : row.judged) {
+    benchmark.rows.push_back(row_of(each, reach.blocks, effort(each)));
+  }
   return benchmark;
 }
 
 bool is_any_undecided(const PairedReport& report) {
   return std::ranges::any_of(report.benchmarks, [](const BenchmarkVerdict& row) {
     return row.verdict == Verdict::inconclusive ||
-           (row.cpu && row.cpu->verdict == Verdict::inconclusive);
+           (row.cpu && row.cpu->verdict == Verdict::inconclusive) ||
+           first_with(Verdict::inconclusive, row) != nullptr;
   });
 }
 
-const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row, Metric metric) {
-  return metric == Metric::cpu_time ? *row.cpu : row;
+/// What the verdict on the benchmark is about.
+const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row,
+                                        const VerdictText::Benchmark& benchmark) {
+  if (benchmark.metric == Metric::cpu_time) return *row.cpu;
+  if (benchmark.metric != Metric::asked_for) return row;
+  return *model::element_of(row.judged, benchmark.metric_name, &verdict::JudgedVerdict::metric);
 }
 
 /// Groups what is undecided by what would decide it. Benchmarks with the same kind of effort share
@@ -163,7 +231,7 @@ void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < benchmarks.size(); ++i) {
       if (benchmarks[i].verdict != Verdict::inconclusive) continue;
-      use(benchmarks[i], effort_of(metric_of(report.benchmarks[i], benchmarks[i].metric), reach));
+      use(benchmarks[i], effort_of(metric_of(report.benchmarks[i], benchmarks[i]), reach));
     }
   };
   each([&](const VerdictText::Benchmark&, const Effort& effort) {
@@ -243,6 +311,23 @@ void add_not_closely(const PairedReport& report, Sentences& lines) {
   }
 }
 
+/// Which benchmarks do not report a metric that is to be judged.
+Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport& report) {
+  Sentences lines;
+  for (const model::JudgedMetric& metric : setup.judged) {
+    std::vector<std::string> names;
+    for (const BenchmarkVerdict& row : report.benchmarks) {
+      if (!model::contains(row.judged, metric.name, &verdict::JudgedVerdict::metric)) {
+        names.push_back(row.name);
+      }
+    }
+    add_named(lines, names,
+              fmt::format("no {} above 0 from each process, so that it is not judged by that",
+                          metric.name));
+  }
+  return lines;
+}
+
 /// What a reader needs to know who is not content with the verdict.
 Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   const model::PairedSetup& setup = trial.setup;
@@ -254,6 +339,9 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   for (const BenchmarkVerdict& row : report.benchmarks) {
     add_withdrawn(row.name, row, lines);
     if (row.cpu) add_withdrawn("The CPU time of " + row.name, *row.cpu, lines);
+    for (const verdict::JudgedVerdict& each : row.judged) {
+      add_withdrawn(fmt::format("The {} of {}", each.metric, row.name), each, lines);
+    }
   }
   add_not_closely(report, lines);
   append(lines, machine_remarks(trial, report));
@@ -268,6 +356,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_shared(lines, uncounted, kNoInstructions);
   append(lines, uncounted_remarks(trial, report));
   append(lines, missing_kinds(trial));
+  append(lines, unreported_metrics(setup, report));
   add_named(lines, setup.only_base, "only base has it; nothing to compare with");
   add_named(lines, setup.failing_in_base, "fails in base; nothing to compare with");
   add_named(lines, setup.only_head, "only head has it; nothing to compare with");
@@ -296,6 +385,16 @@ std::string cpu_basis(const model::PairedSetup& setup) {
         "called.";
   }
   return text;
+}
+
+/// How metrics were judged that were asked for.
+std::string judged_basis(const model::PairedSetup& setup) {
+  if (setup.judged.empty()) return {};
+  const auto thresholds = model::each_of(setup.judged, [](const model::JudgedMetric& each) {
+    return worse_text(each.name, each.more_is_better, each.delta);
+  });
+  return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
+                     fmt::join(thresholds, ", "), percent(setup.alpha));
 }
 
 /// What other processes used, if the journal says that.
@@ -362,6 +461,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
                 "confirmed once leaves the later blocks to the others."
               : merged_basis(trial, report);
   text += cpu_basis(setup);
+  text += judged_basis(setup);
   if (trial.uncounted.reason.empty()) text += counts_basis(setup);
   if (!setup.kind.empty()) {
     text += fmt::format(" What is measured is of the kind {}{}.", setup.kind,
@@ -450,10 +550,14 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   text.remarks = remarks(trial, report);
   text.basis = basis(trial, report);
   text.explanation = explanation_lines(trial, report);
-  text.headline = verdict_sentence(report.overall, text,
-                                   {.alpha = trial.setup.alpha,
-                                    .pass_error = trial.setup.pass_error,
-                                    .threshold = threshold_text(trial.setup, report)});
+  text.headline = verdict_sentence(
+      report.overall, text,
+      {.alpha = trial.setup.alpha,
+       .pass_error = trial.setup.pass_error,
+       .threshold = threshold_text(trial.setup, report),
+       .others = model::each_of(trial.setup.judged, [](const model::JudgedMetric& each) {
+         return worse_text(each.name, each.more_is_better, each.delta);
+       })});
   return text;
 }
 
@@ -499,10 +603,10 @@ Document comment(const PairedFile& file, const CommentStyle& style) {
 
 namespace {
 
-void add_record(const std::string& name, const char* metric, const verdict::MetricVerdict& row,
-                Table& table) {
-  table.add({name, metric, word(row.verdict), fmt::format("{}", row.improved), raw(row.base_ns),
-             raw(row.head_ns), raw(row.change), raw(row.low), raw(row.high), raw(row.delta),
+void add_record(const std::string& name, const std::string& metric,
+                const verdict::MetricVerdict& row, Table& table) {
+  table.add({name, metric, word(row.verdict), fmt::format("{}", row.improved), raw(row.base),
+             raw(row.head), raw(row.change), raw(row.low), raw(row.high), raw(row.delta),
              raw(row.p_adjusted), raw(row.detectable), std::to_string(row.blocks)});
 }
 
@@ -530,6 +634,7 @@ Table records(const PairedReport& report) {
   for (const BenchmarkVerdict& row : report.benchmarks) {
     add_record(row.name, "wall_time_ns", row, table);
     if (row.cpu) add_record(row.name, "cpu_time_ns", *row.cpu, table);
+    for (const auto& each : row.judged) add_record(row.name, each.metric, as_ratio(each), table);
     if (row.instructions) add_record(row.name, *row.instructions, table);
     for (const auto& kind : row.kinds) add_record(row.name, kind, table);
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include "reports/render/numbers.hpp"
@@ -32,6 +33,7 @@ constexpr std::array<Words, kMetrics> kWords{{
     {"executes {} more instructions", "execute more instructions", "executes more instructions",
      "'s instructions"},
     {"has more {}", "have higher counts", "has higher counts", ""},
+    {"has {}", "are worse by other metrics", "is worse by another metric", ""},
 }};
 
 const Words& words_of(Metric metric) { return kWords[static_cast<std::size_t>(metric)]; }
@@ -44,8 +46,12 @@ std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
 /// exactly.
 std::string amount(const Benchmark& of) {
   if (of.metric == Metric::counts) return of.counts.front();
-  return fmt::format("{:.{}f} %", 100 * std::abs(of.change),
-                     of.metric == Metric::instructions ? 2 : 1);
+  std::string text = fmt::format("{:.{}f} %", 100 * std::abs(of.change),
+                                 of.metric == Metric::instructions ? 2 : 1);
+  if (of.metric == Metric::asked_for) {
+    text += fmt::format(" {} {}", of.change < 0 ? "less" : "more", of.metric_name);
+  }
+  return text;
 }
 
 std::string in_heading(const Benchmark& of) {
@@ -98,12 +104,14 @@ bool is_by_count(const Benchmark* each) {
 }
 
 std::string false_alarm_text(const Benchmarks& timed, double alpha) {
-  // CPU times are judged separately, with the same chance of a false alarm again.
-  const std::size_t of_cpu = how_many_of(timed, Metric::cpu_time);
-  const int families = (of_cpu > 0 ? 1 : 0) + (of_cpu < timed.size() ? 1 : 0);
+  // Each metric is judged separately, with the same chance of a false alarm again.
+  std::set<std::pair<bool, std::string_view>> families;
+  for (const Benchmark* each : timed) {
+    families.emplace(each->metric == Metric::cpu_time, each->metric_name);
+  }
   return fmt::format("; the chance {} is at most {:g} %",
                      timed.size() == 1 ? "of a false alarm" : "that any of them is a false alarm",
-                     std::round(1e4 * alpha * families) / 100);
+                     std::round(1e4 * alpha * static_cast<double>(families.size())) / 100);
 }
 
 /// What fails by its time, or what fails by its counts: "sort is 12.3 % slower (…), 1 of 6
@@ -164,8 +172,9 @@ std::string seeming_text(const Benchmarks& open, std::size_t all) {
     if (most == nullptr || each->change > most->change) most = each;
   }
   if (most == nullptr) return {};
-  const std::string_view unit =
-      most->metric == Metric::cpu_time ? "to take {} more CPU time" : "{} slower";
+  const std::string_view unit = most->metric == Metric::cpu_time    ? "to take {} more CPU time"
+                                : most->metric == Metric::asked_for ? "to have {}"
+                                                                    : "{} slower";
   return fmt::format("; {} seems {}, which may be chance", all == 1 ? "it" : in_heading(*most),
                      fmt::format(fmt::runtime(unit), amount(*most)));
 }
@@ -175,7 +184,9 @@ std::string inconclusive_sentence(const VerdictText& text) {
   if (open.empty()) return "there was not enough time to measure anything";
   const std::size_t of_cpu = how_many_of(open, Metric::cpu_time);
   const std::size_t uncounted = how_many_of(open, Metric::instructions);
-  const std::size_t of_times = open.size() - of_cpu - uncounted;
+  Benchmarks asked_for = open;
+  std::erase_if(asked_for, [](const Benchmark* each) { return each->metric != Metric::asked_for; });
+  const std::size_t of_times = open.size() - of_cpu - uncounted - asked_for.size();
   const std::string of_all = counted(text.benchmarks.size(), "benchmark");
   std::vector<std::string> parts;
   if (of_times > 0 && text.benchmarks.size() == 1) {
@@ -192,6 +203,15 @@ std::string inconclusive_sentence(const VerdictText& text) {
     return parts.empty() ? fmt::format("{} of {}", count, of_all) : std::to_string(count);
   };
   if (of_cpu > 0) parts.push_back(fmt::format("the CPU time of {} is undecided", of(of_cpu)));
+  if (!asked_for.empty()) {
+    const bool is_one = std::ranges::all_of(asked_for, [&](const Benchmark* each) {
+      return each->metric_name == asked_for.front()->metric_name;
+    });
+    parts.push_back(is_one
+                        ? fmt::format("the {} of {} is undecided", asked_for.front()->metric_name,
+                                      of(asked_for.size()))
+                        : fmt::format("other metrics of {} are undecided", of(asked_for.size())));
+  }
   if (uncounted > 0) {
     parts.push_back(fmt::format("the instructions of {} are not known", of(uncounted)));
   }
@@ -216,9 +236,14 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
   const std::size_t all = text.benchmarks.size();
   const std::string who = all == 1 ? in_heading(text.benchmarks.front()) + " is not"
                                    : fmt::format("none of {} benchmarks is", all);
+  std::string others;
+  for (const std::string& each : certainty.others) {
+    others += fmt::format("{}{}", all == 1 ? ", nor has it " : ", or has ", each);
+  }
   return fmt::format(
-             "{} slower by {} or more; such a slowdown is missed with a chance of at most {:g} %",
-             who, certainty.threshold, 100 * certainty.pass_error) +
+             "{} slower by {} or more{}; such a {} is missed with a chance of at most {:g} %", who,
+             certainty.threshold, others, others.empty() ? "slowdown" : "change",
+             100 * certainty.pass_error) +
          faster_text(text);
 }
 
@@ -226,7 +251,8 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
 std::string so_far(const Benchmark& undecided) {
   // The reason already says that the instructions are not known.
   if (undecided.metric == Metric::instructions) return undecided.name;
-  const std::string name = undecided.name + std::string(words_of(undecided.metric).of);
+  std::string name = undecided.name + std::string(words_of(undecided.metric).of);
+  if (undecided.metric == Metric::asked_for) name += "'s " + undecided.metric_name;
   if (!undecided.low || !undecided.high) return name;
   return fmt::format("{} ({}, {})", name, percent_change(undecided.change),
                      interval_text(undecided.low, undecided.high));
@@ -301,7 +327,8 @@ std::vector<Undecided> undecided(const VerdictText& text) {
 
 std::pair<Benchmarks, Benchmarks> worst_and_others(const Benchmarks& failed, std::size_t most) {
   Benchmarks by_size = failed;
-  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
+  std::ranges::stable_sort(by_size, std::greater(),
+                           [](const Benchmark* each) { return std::abs(each->change); });
   by_size.resize(std::min(by_size.size(), most));
   std::pair<Benchmarks, Benchmarks> parts;
   for (const Benchmark* each : failed) {

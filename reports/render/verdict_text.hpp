@@ -25,8 +25,8 @@ namespace taskbench::reports::render {
 using Cells = std::vector<std::string>;
 
 /// What a benchmark's verdict is about, if it fails or is undecided.
-enum class Metric { time, time_since_anchor, cpu_time, instructions, counts };
-inline constexpr std::size_t kMetrics = 5;
+enum class Metric { time, time_since_anchor, cpu_time, instructions, counts, asked_for };
+inline constexpr std::size_t kMetrics = 6;
 
 /// The contents of such a report, piece by piece.
 struct VerdictText {
@@ -44,6 +44,7 @@ struct VerdictText {
     verdict::Verdict verdict = verdict::Verdict::inconclusive;  ///< FAIL if one of its metrics does
     bool improved = false;                                      ///< whether it passes and is faster
     Metric metric = Metric::time;                               ///< what the verdict is about
+    std::string metric_name{};                                  ///< of one that was asked for
     double change = 0;                                          ///< of this metric
     double threshold = kNoThreshold;                            ///< a lesser change does not matter
     std::optional<double> low{};
@@ -87,6 +88,7 @@ struct Certainty {
   double alpha = 0;       ///< the chance that any benchmark fails although nothing is slower
   double pass_error = 0;  ///< the chance that a benchmark passes that is slower by `threshold`
   std::string threshold;  ///< the smallest change that matters: "3.0 %"
+  Sentences others{};     ///< what else matters: "5.0 % more peak_memory_bytes"
 };
 
 /// "FAIL: sort is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 1 of 6 benchmarks; the chance of

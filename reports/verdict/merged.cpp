@@ -106,6 +106,9 @@ void add_setup(const PairedSetup& part, PairedSetup& all) {
   }
   add_new(part.left_out, all.left_out, &model::LeftOut::name);
   all.cpu_time_of.insert(part.cpu_time_of.begin(), part.cpu_time_of.end());
+  for (std::size_t i = 0; i < all.judged.size(); ++i) {
+    all.judged[i].of.insert(part.judged[i].of.begin(), part.judged[i].of.end());
+  }
   all.iterations.insert(part.iterations.begin(), part.iterations.end());
   for (const auto& [name, floor] : part.noise_floors) {
     model::NoiseFloor& highest = all.noise_floors.try_emplace(name, floor).first->second;

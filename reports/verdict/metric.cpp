@@ -11,13 +11,14 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// Stores times whose ratio is the change. The medians of the sides are another estimate than the
+/// Stores values whose ratio is the change. The medians of the sides are another estimate than the
 /// paired one, and may even contradict its sign.
 void store_levels(const MetricSeries& series, double effect, MetricVerdict& row) {
   const double middle =
       (std::log(stats::median(series.base)) + std::log(stats::median(series.head))) / 2;
-  row.base_ns = std::exp(middle - effect / 2);
-  row.head_ns = std::exp(middle + effect / 2);
+  const double half = (series.more_is_better ? -effect : effect) / 2;
+  row.base = std::exp(middle - half);
+  row.head = std::exp(middle + half);
 }
 
 /// Stores an interval that uses what the look may spend at each end, so that the errors of all

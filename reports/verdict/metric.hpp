@@ -1,5 +1,5 @@
-// Judges one metric of all benchmarks of a paired trial at one look: the wall times, or the CPU
-// times. Each metric is a family of its own, with its own chance of a false alarm. Pure.
+// Judges one metric of all benchmarks of a paired trial at one look: the wall times, the CPU times,
+// or another. Each metric is a family of its own, with its own chance of a false alarm. Pure.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,13 @@ struct MetricVerdict {
   bool improved = false;                  ///< a PASS whose head needs less by what matters
   std::optional<LookDecision> decided{};  ///< empty: no look has decided anything
   int blocks = 0;                         ///< that the figures below rest on: all of its own
-  /// Times per iteration whose ratio is the change, around the middle of both sides' medians.
-  double base_ns = 0;
-  double head_ns = 0;
-  double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
+  /// Values per iteration whose ratio is the change, around the middle of both sides' medians.
+  /// Times are in ns.
+  double base = 0;
+  double head = 0;
+  /// How much more head needs, relative: 0.1 is 10 % slower. Hodges-Lehmann. Of a metric of which
+  /// more is better, base over head, less 1.
+  double change = 0;
   double interval_level = kIntervalLevel;
   /// Two-sided interval of `change`. Its level is over all looks together, so that it holds
   /// whenever the trial ends; empty if there are too few blocks for one. The upper end of a PASS
@@ -57,11 +60,13 @@ struct MetricVerdict {
 
 /// The values of one metric of one benchmark, over complete blocks.
 struct MetricSeries {
-  std::vector<double> differences;  ///< of the logarithms, head less base: one for each block
-  std::vector<double> base;         ///< of each process
+  /// Of the logarithms, head less base, or base less head if more is better: one for each block.
+  std::vector<double> differences;
+  std::vector<double> base;  ///< of each process
   std::vector<double> head;
   double epsilon = 0;
   double delta = 0;
+  bool more_is_better = false;
 };
 
 /// Level of the intervals that are shown: each end may be wrong with pass_error, over all looks.

@@ -85,21 +85,83 @@ double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmar
   return std::max(1.0, stats::median(shares));
 }
 
+/// What is judged together: one metric of all benchmarks that report it.
+struct Family {
+  enum class Of { wall_time, cpu_time, asked_for };
+  Of of = Of::wall_time;
+  const model::JudgedMetric* asked_for = nullptr;
+
+  [[nodiscard]] bool has(const model::PairedSetup& setup, const std::string& benchmark) const {
+    if (of == Of::asked_for) return asked_for->of.contains(benchmark);
+    return of == Of::wall_time || setup.cpu_time_of.contains(benchmark);
+  }
+
+  /// Empty unless it is above 0, since 0 has no logarithm.
+  [[nodiscard]] std::optional<double> value(const model::ProcessSample& sample,
+                                            const std::string& benchmark) const {
+    if (of == Of::wall_time) return wall_time(sample, benchmark);
+    if (of == Of::cpu_time) return cpu_time(sample, benchmark);
+    const auto counted = counter_of(sample, benchmark, asked_for->name.c_str());
+    return counted > 0.0 ? counted : std::nullopt;
+  }
+
+  /// Its verdict in a row; nullptr if there is none.
+  [[nodiscard]] const MetricVerdict* verdict_in(const BenchmarkVerdict& row) const {
+    if (of == Of::wall_time) return &row;
+    if (of == Of::cpu_time) return row.cpu ? &*row.cpu : nullptr;
+    return model::element_of(row.judged, asked_for->name, &JudgedVerdict::metric);
+  }
+
+  void put(const MetricVerdict& verdict, BenchmarkVerdict& row) const {
+    if (of == Of::wall_time) {
+      static_cast<MetricVerdict&>(row) = verdict;
+    } else if (of == Of::cpu_time) {
+      row.cpu = verdict;
+    } else {
+      row.judged.push_back({verdict, asked_for->name, asked_for->more_is_better});
+    }
+  }
+};
+
+constexpr Family kWallTimes{};
+
+std::vector<Family> families_of(const model::PairedSetup& setup) {
+  std::vector<Family> families{kWallTimes, {Family::Of::cpu_time}};
+  for (const model::JudgedMetric& each : setup.judged) {
+    families.push_back({Family::Of::asked_for, &each});
+  }
+  return families;
+}
+
 /// A metric of one benchmark; empty if a process has no value.
-template <class Value>
 std::optional<MetricSeries> series_of(const PairedTrial& trial, const std::string& benchmark,
-                                      std::span<const std::size_t> blocks, const Value& value) {
+                                      std::span<const std::size_t> blocks, const Family& family) {
   MetricSeries series;
+  series.more_is_better = family.of == Family::Of::asked_for && family.asked_for->more_is_better;
   for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
-    const std::optional<double> each = value(sample, benchmark);
+    const std::optional<double> each = family.value(sample, benchmark);
     if (!each) return std::nullopt;
     if (sample.position == 0) series.differences.push_back(0);
     const bool of_head = sample.side == Side::head;
     const double x = std::log(*each) / 2;
-    series.differences.back() += of_head ? x : -x;
+    series.differences.back() += of_head != series.more_is_better ? x : -x;
     (of_head ? series.head : series.base).push_back(*each);
   }
   return series;
+}
+
+/// Sets the noise floor, and the smallest change that matters.
+void set_thresholds(const PairedTrial& trial, const std::string& benchmark,
+                    std::span<const std::size_t> blocks, const Family& family,
+                    MetricSeries& series) {
+  series.epsilon = trial.setup.noise_floors.at(benchmark).epsilon;
+  series.delta = trial.setup.delta;
+  if (family.of == Family::Of::cpu_time) {
+    series.delta *= wanted_per_cpu_time(trial, benchmark, blocks);
+  } else if (family.of == Family::Of::asked_for) {
+    series.delta = family.asked_for->delta;
+    series.epsilon = std::min(series.epsilon, series.delta / 3);  // the floor is that of times
+  }
 }
 
 std::vector<CounterMove> moved_counters(const PairedTrial& trial,
@@ -247,70 +309,63 @@ std::vector<Judgement> judgements_of_merged(const PairedTrial& trial, const Obse
 /// The rows of a report in the making: by the places in the setup; empty before the first look.
 using Rows = std::vector<std::optional<BenchmarkVerdict>>;
 
-/// The benchmarks that belong to the family of wall or CPU times and are not judged now. What has
-/// failed does not belong to those that may be slower any more, what has improved not to those that
-/// may be faster.
-Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& rows, bool of_cpu) {
+/// The benchmarks that belong to the family and are not judged now. What has failed does not belong
+/// to those that may be slower any more, what has improved not to those that may be faster.
+Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& rows,
+                   const Family& family) {
   Absent absent;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (std::ranges::binary_search(now.benchmarks, i)) continue;
-    if (of_cpu && !trial.setup.cpu_time_of.contains(trial.setup.benchmarks[i])) continue;
-    const MetricVerdict* row = rows[i] ? &*rows[i] : nullptr;
-    if (row != nullptr && of_cpu) row = rows[i]->cpu ? &*rows[i]->cpu : nullptr;
+    if (!family.has(trial.setup, trial.setup.benchmarks[i])) continue;
+    const MetricVerdict* const row = rows[i] ? family.verdict_in(*rows[i]) : nullptr;
     if (row == nullptr || row->verdict != Verdict::fail) ++absent.slower;
     if (row == nullptr || !row->improved) ++absent.faster;
   }
   return absent;
 }
 
-/// Judges the benchmarks that are due, with the errors that their look may spend.
-std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed& observed,
-                                       const Judgement& now, const Rows& earlier,
-                                       bool with_cpu_times = true) {
+/// Judges a family of the benchmarks that are due, with the errors that their look may spend.
+/// `earlier` is what was found before, `rows` takes what is found now.
+void judge_family(const PairedTrial& trial, const Observed& observed, const Judgement& now,
+                  const Family& family, const Rows& earlier, std::vector<BenchmarkVerdict>& rows) {
   const auto& setup = trial.setup;
   const Numbers machines = observed.machines_of(now.blocks);
   stats::TrialErrors errors = errors_of(trial);
   if (is_merged(trial) && now.look.alpha > 0) errors.alpha = now.look.alpha;
-  std::vector<MetricSeries> wall;
-  std::vector<MetricSeries> cpu;
-  Numbers with_cpu;  // their places in `wall`
-  for (const std::size_t each : now.benchmarks) {
-    const std::string& name = setup.benchmarks[each];
-    wall.push_back(*series_of(trial, name, now.blocks, wall_time));
-    wall.back().epsilon = setup.noise_floors.at(name).epsilon;
-    wall.back().delta = setup.delta;
-    if (!with_cpu_times || !setup.cpu_time_of.contains(name)) continue;
-    auto series = series_of(trial, name, now.blocks, cpu_time);
-    if (!series) continue;
-    series->epsilon = wall.back().epsilon;
-    series->delta = setup.delta * wanted_per_cpu_time(trial, name, now.blocks);
-    cpu.push_back(*std::move(series));
-    with_cpu.push_back(wall.size() - 1);
+  std::vector<MetricSeries> series;
+  Numbers places;  // in `rows`
+  for (std::size_t i = 0; i < now.benchmarks.size(); ++i) {
+    const std::string& name = setup.benchmarks[now.benchmarks[i]];
+    if (!family.has(setup, name)) continue;
+    auto own = series_of(trial, name, now.blocks, family);
+    if (!own) continue;
+    set_thresholds(trial, name, now.blocks, family, *own);
+    own->differences = observations(own->differences, machines, observed.unit);
+    series.push_back(*std::move(own));
+    places.push_back(i);
   }
-  const auto judged = [&](std::vector<MetricSeries>& series, bool of_cpu) {
-    for (MetricSeries& each : series) {
-      each.differences = observations(each.differences, machines, observed.unit);
+  std::vector<MetricVerdict> verdicts = judge_metric(
+      series, absent_from(trial, now, earlier, family), errors, setup.seed, now.look,
+      observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (auto& needed = verdicts[i].blocks_needed) {  // in blocks, whatever is observed
+      *needed *= now.blocks.size() / observed.count(now.blocks);
     }
-    std::vector<MetricVerdict> rows = judge_metric(
-        series, absent_from(trial, now, earlier, of_cpu), errors, setup.seed, now.look,
-        observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
-    for (MetricVerdict& row : rows) {  // in blocks, whatever is observed
-      if (row.blocks_needed) {
-        *row.blocks_needed *= now.blocks.size() / observed.count(now.blocks);
-      }
-    }
-    return rows;
-  };
-  const std::vector<MetricVerdict> times = judged(wall, false);
-  const std::vector<MetricVerdict> cpu_times = judged(cpu, true);
-  std::vector<BenchmarkVerdict> rows;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    BenchmarkVerdict row;
-    static_cast<MetricVerdict&>(row) = times[i];
-    row.name = setup.benchmarks[now.benchmarks[i]];
-    rows.push_back(std::move(row));
+    family.put(verdicts[i], rows[places[i]]);
   }
-  for (std::size_t i = 0; i < cpu_times.size(); ++i) rows[with_cpu[i]].cpu = cpu_times[i];
+}
+
+/// Judges the benchmarks that are due, by these families.
+std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed& observed,
+                                       const Judgement& now, const Rows& earlier,
+                                       std::span<const Family> families) {
+  std::vector<BenchmarkVerdict> rows(now.benchmarks.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].name = trial.setup.benchmarks[now.benchmarks[i]];
+  }
+  for (const Family& family : families) {
+    judge_family(trial, observed, now, family, earlier, rows);
+  }
   return rows;
 }
 
@@ -319,6 +374,11 @@ void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdi
   if (report) {
     keep_decision(report->decided, alpha, row);
     if (row.cpu && report->cpu) keep_decision(report->cpu->decided, alpha, *row.cpu);
+    for (JudgedVerdict& each : row.judged) {
+      const auto* const before =
+          model::element_of(report->judged, each.metric, &JudgedVerdict::metric);
+      if (before != nullptr) keep_decision(before->decided, alpha, each);
+    }
   }
   report = std::move(row);
 }
@@ -331,10 +391,10 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
   Observed other = observed;
   other.unit = by_block ? model::Unit::machine : model::Unit::block;
   const std::vector<BenchmarkVerdict> others =
-      judge_at(trial, other, now, Rows(rows.size()), false);
+      judge_at(trial, other, now, Rows(rows.size()), std::span(&kWallTimes, 1));
   const Numbers machines = observed.machines_of(now.blocks);
   const auto differences = model::each_of(now.benchmarks, [&](std::size_t each) {
-    return series_of(trial, trial.setup.benchmarks[each], now.blocks, wall_time)->differences;
+    return series_of(trial, trial.setup.benchmarks[each], now.blocks, kWallTimes)->differences;
   });
   const auto spreads = stats::heterogeneity(differences, machines, trial.setup.seed);
   const std::size_t more = by_block ? now.blocks.size() / other.count(now.blocks) : 1;
@@ -365,28 +425,33 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
   Numbers blocks = blocks_with(trial, row.name);
   blocks.resize(static_cast<std::size_t>(row.blocks));
   row.counters = moved_counters(trial, blocks, row.name);
-  if (!row.cpu) return;
-  std::erase_if(row.counters, [](const CounterMove& moved) { return moved.name == kCpuTime; });
+  std::erase_if(row.counters, [&](const CounterMove& moved) {  // has a line of its own
+    return (row.cpu && moved.name == kCpuTime) ||
+           model::contains(row.judged, moved.name, &JudgedVerdict::metric);
+  });
 }
 
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   const auto any = [&](const auto& is_meant) { return std::ranges::any_of(rows, is_meant); };
-  const auto is_undecided = [](const BenchmarkVerdict& row) {
-    return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu)) ||
+  const auto is_open = [](const BenchmarkVerdict& row) {
+    return is_undecided(row) ||
            (row.instructions && row.instructions->verdict == Verdict::inconclusive);
   };
   if (any(fails)) return Verdict::fail;
-  return any(is_undecided) ? Verdict::inconclusive : Verdict::pass;
+  return any(is_open) ? Verdict::inconclusive : Verdict::pass;
 }
 
 std::vector<std::string> blind_ones(const PairedTrial& trial,
                                     const std::vector<BenchmarkVerdict>& rows) {
   std::vector<std::string> names;
+  const auto is_blind_to = [](const MetricVerdict& metric, double delta) {
+    return is_blind(metric.verdict, metric.detectable, metric.high, delta);
+  };
   for (const BenchmarkVerdict& row : rows) {
-    const bool of_cpu =
-        row.cpu && holds_back(*row.cpu) &&
-        is_blind(row.cpu->verdict, row.cpu->detectable, row.cpu->high, row.cpu->delta);
-    if (of_cpu || is_blind(row.verdict, row.detectable, row.high, trial.setup.delta)) {
+    if (is_blind_to(row, trial.setup.delta) ||
+        (row.cpu && holds_back(*row.cpu) && is_blind_to(*row.cpu, row.cpu->delta)) ||
+        std::ranges::any_of(
+            row.judged, [&](const JudgedVerdict& each) { return is_blind_to(each, each.delta); })) {
       names.push_back(row.name);
     }
   }
@@ -401,8 +466,14 @@ std::optional<Verdict> PairedFile::verdict() const {
   return outcome == Outcome::no_base ? std::optional(Verdict::inconclusive) : std::nullopt;
 }
 
+bool is_undecided(const BenchmarkVerdict& row) {
+  return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu)) ||
+         model::contains(row.judged, Verdict::inconclusive, &JudgedVerdict::verdict);
+}
+
 bool fails(const BenchmarkVerdict& row) {
   return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||
+         model::contains(row.judged, Verdict::fail, &JudgedVerdict::verdict) ||
          (row.instructions && row.instructions->verdict == Verdict::fail) ||
          model::contains(row.kinds, Verdict::fail, &KindVerdict::verdict);
 }
@@ -415,7 +486,7 @@ std::vector<double> block_differences(const PairedTrial& trial, const std::strin
                                       int blocks) {
   Numbers measured = blocks_with(trial, name);
   measured.resize(std::min(measured.size(), static_cast<std::size_t>(blocks)));
-  return series_of(trial, name, measured, wall_time)->differences;
+  return series_of(trial, name, measured, kWallTimes)->differences;
 }
 
 bool is_at_look(const PairedTrial& trial) {
@@ -487,10 +558,11 @@ PairedReport judge(const PairedTrial& trial) {
     report.machines = machines_of(trial);
     observed = {trial.setup.unit, report.machines, machine_of_blocks(trial, report.machines)};
   }
+  const std::vector<Family> families = families_of(trial.setup);
   const std::vector<Judgement> judgements =
       is_merged(trial) ? judgements_of_merged(trial, observed) : judgements_of(trial);
   for (const Judgement& now : judgements) {
-    std::vector<BenchmarkVerdict> judged = judge_at(trial, observed, now, rows);
+    std::vector<BenchmarkVerdict> judged = judge_at(trial, observed, now, rows, families);
     const std::size_t absent = rows.size() - now.benchmarks.size();
     report.could_fail =
         report.could_fail || now.look.alpha > stats::least_p(observed.count(now.blocks), absent);
@@ -526,11 +598,8 @@ PairedReport judge(const PairedTrial& trial) {
   if (report.overall == Verdict::pass && !report.unreached.empty()) {
     report.overall = Verdict::inconclusive;
   }
-  report.decided =
-      report.benchmarks.size() == rows.size() &&
-      std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
-        return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu));
-      });
+  report.decided = report.benchmarks.size() == rows.size() &&
+                   std::ranges::none_of(report.benchmarks, is_undecided);
   return report;
 }
 

@@ -20,6 +20,12 @@
 
 namespace taskbench::reports::verdict {
 
+/// The verdict on a metric that somebody has asked for.
+struct JudgedVerdict : MetricVerdict {
+  std::string metric;
+  bool more_is_better = false;
+};
+
 /// The verdict on a benchmark's wall time, with what else is known of it.
 struct BenchmarkVerdict : MetricVerdict {
   std::string name;
@@ -27,7 +33,8 @@ struct BenchmarkVerdict : MetricVerdict {
   /// applies to CPU time and sleep together: a program that sleeps most of the time may use half as
   /// much CPU time again, if that is next to nothing. Waiting for a CPU does not count.
   std::optional<MetricVerdict> cpu;
-  std::vector<CounterMove> counters;                ///< at most three, those that moved most
+  std::vector<JudgedVerdict> judged;  ///< of the metrics of the setup that all its processes report
+  std::vector<CounterMove> counters;  ///< at most three, those that moved most
   std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them
   std::vector<KindVerdict> kinds;                   ///< those that were counted on both sides
   std::optional<ByMachine> by_machine;              ///< of a merged trial
@@ -35,14 +42,14 @@ struct BenchmarkVerdict : MetricVerdict {
 
 struct PairedReport {
   std::vector<BenchmarkVerdict> benchmarks;  ///< that were judged, in the order of the setup
-  /// Over wall times, CPU times and instructions: fail if one fails, else inconclusive if one is.
+  /// Over all metrics and counts: fail if one fails, else inconclusive if one is.
   /// Undecided CPU times count only if more seems to be used: see holds_back().
   Verdict overall = Verdict::pass;
   int blocks = 0;           ///< number of complete blocks
   bool decided = false;     ///< more blocks would decide nothing that matters to `overall`
   bool could_fail = false;  ///< some outcome of this many blocks or of the instructions was a FAIL
   /// Benchmarks without a verdict that could not have shown kBlindFactor times --delta; for their
-  /// CPU time, times its own delta.
+  /// other metrics, times the delta of these.
   std::vector<std::string> blind;
   /// Where there was no time for all: those without a verdict that gave way to others after some
   /// blocks, and those that no look has judged.
@@ -83,6 +90,9 @@ struct Reach {
 /// Whether this undecided CPU time prevents a PASS: it seems greater by what matters, or it was at
 /// an earlier look.
 [[nodiscard]] bool holds_back(const MetricVerdict& cpu);
+
+/// Whether any of its metrics is undecided in a way that matters to the verdict of the trial.
+[[nodiscard]] bool is_undecided(const BenchmarkVerdict& row);
 
 /// Whether the benchmark fails by any of its metrics.
 [[nodiscard]] bool fails(const BenchmarkVerdict& row);

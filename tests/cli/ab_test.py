@@ -198,6 +198,59 @@ class Verdicts(AbTest):
         for row in self.result()["benchmarks"]:
             self.assertEqual((row["verdict"], row["cpu_time"]["verdict"]), ("PASS", "FAIL"))
 
+    def test_a_metric_fails_where_it_is_judged_and_nowhere_else(self):
+        sides = (self.program("a", body='counters = {"nodes": 1000, "hits/s": 90}'),
+                 self.program("b", body='counters = {"nodes": 1120, "hits/s": 80}'))
+        options = "--json r.json --max-blocks 16"
+        self.ab(*sides, options, status=0)
+
+        answer = self.ab(*sides, f"{options} --judge nodes=5%", status=1)
+        says = " ".join(answer.stdout.split())
+        self.assertRegex(says, r"FAIL: 2 of 2 benchmarks are worse by other metrics: "
+                         r"\w+ by 1\d\.\d % more nodes ")
+        self.assertIn("the chance that any of them is a false alarm is at most 1 %", says)
+        self.assertRegex(says, r"its nodes FAIL [19][,\d]+ 1,1\d\d \+1\d\.\d %")
+        for row in self.result()["benchmarks"]:
+            judged = [(each["metric"], each["verdict"]) for each in row["judged"]]
+            self.assertEqual((row["verdict"], judged), ("PASS", [("nodes", "FAIL")]))
+
+        # Of what is done in a second, less is worse.
+        answer = self.ab(*sides, f"{options} --judge hits/s=5%,less:nodes=30%", status=1)
+        self.assertRegex(" ".join(answer.stdout.split()), r"its hits/s FAIL 90.* 80.* -1\d\.\d %")
+        self.ab(*sides, f"{options} --judge less:hits/s=5%,nodes=30%", status=0)
+
+    def test_a_metric_that_is_judged_is_repeated_resumed_and_merged(self):
+        sides = (self.program("a", body='counters = {"nodes": 1000}'),
+                 self.program("b", body='counters = {"nodes": 1120}'))
+        options = "--judge nodes=5% --max-blocks 16"
+        whole = self.ab(*sides, f"{options} --journal j --json r.json", status=1)
+        self.assertIn("--judge less:nodes=5%", self.result()["setup"]["reproduce"])
+        again = self.ab(*sides, "--journal j --resume", status=1)
+        self.assertEqual(again.stdout, whole.stdout)
+        answer = self.ab(*sides, "--journal j --resume --judge nodes=6%", status=2)
+        self.assertIn("--judge: j was started with another", answer.stderr)
+        for part in (1, 2):
+            self.ab(*sides, f"{options} --part {part}/2 --journal p{part}")
+        merged = self.taskbench("ab --merge p1 p2", status=1)
+        self.assertRegex(" ".join(merged.stdout.split()), r"by 1\d\.\d % more nodes ")
+
+    def test_a_metric_that_cannot_be_judged_is_refused_before_anything_is_measured(self):
+        sides = (self.program("a", body='counters = {"nodes": 1000, "none": 0}'),
+                 self.program("b", body='counters = {"nodes": 1120, "none": 0}'))
+        for judge, status, says in (
+            ("ndoes=5%", 5, "--judge: unknown metric 'ndoes'; did you mean 'nodes'?"),
+            ("none=5%", 5, "--judge: unknown metric 'none'; there is only nodes"),
+            ("nodes", 2, "--judge 'nodes': give a metric and the smallest change that matters"),
+            ("nodes=much", 2, "--judge"),
+            ("time=5%", 2, "--judge 'time=5%': times are always judged, by --delta"),
+            ("nodes=5%,nodes=6%", 2, "--judge: 'nodes' is named twice"),
+        ):
+            with self.subTest(judge):
+                answer = self.ab(*sides, f"--max-blocks 8 --judge {judge}", status=status)
+                self.assertIn(says, answer.stderr)
+        answer = self.ab(self.program("c"), self.program("d"), "--judge nodes=5%", status=5)
+        self.assertIn("no benchmark reports anything beside times", answer.stderr)
+
     def test_identical_binaries_pass_without_a_run(self):
         answer = self.ab(*self.copies())
         self.assertEqual(answer.stdout, "PASS: nothing was measured, because both are the same "

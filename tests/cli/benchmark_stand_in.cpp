@@ -20,6 +20,7 @@ namespace {
 struct Script {
   std::string python;  ///< to be run first; empty if there is nothing to run
   std::vector<std::pair<std::string, double>> times_ns;
+  std::vector<std::pair<std::string, double>> counters;  ///< that each benchmark reports
   double noise = 0;
   double burnt = 1;  ///< CPU time for a unit of wall time
   int waits = 0;     ///< repetitions that wait for 3 ms besides
@@ -37,6 +38,9 @@ Script read(std::istream& lines) {
     if (key == "time") {
       const std::size_t equals = value.rfind('=');
       script.times_ns.emplace_back(value.substr(0, equals), std::stod(value.substr(equals + 1)));
+    } else if (key == "counter") {
+      const std::size_t equals = value.rfind('=');
+      script.counters.emplace_back(value.substr(0, equals), std::stod(value.substr(equals + 1)));
     } else if (key == "noise") {
       script.noise = std::stod(value);
     } else if (key == "burnt") {
@@ -114,14 +118,19 @@ void write_result(const Script& script, Flags& flags, std::uint64_t state) {
       iterations = 1;
       real_ns *= 50;
     }
+    std::string counters;
+    for (const auto& [counter, value] : script.counters) {
+      counters +=
+          ", \"" + counter + "\": " + std::to_string(value * drawn_factor(script.noise, state));
+    }
     for (int i = 0; i < repetitions; ++i) {
       const double waited_ns = i < script.waits ? 3e6 / static_cast<double>(iterations) : 0;
       std::fprintf(file,
                    R"(%s{"name": "%s", "run_name": "%s", "run_type": "iteration",)"
                    R"( "repetition_index": %d, "iterations": %ld, "real_time": %.17g,)"
-                   R"( "cpu_time": %.17g, "time_unit": "ns"})",
+                   R"( "cpu_time": %.17g, "time_unit": "ns"%s})",
                    between, name.c_str(), name.c_str(), i, iterations, real_ns + waited_ns,
-                   time_ns * script.burnt);
+                   time_ns * script.burnt, counters.c_str());
       between = ", ";
     }
   }

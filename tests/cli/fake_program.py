@@ -17,11 +17,12 @@ import os, sys, time
 stand_in, __file__ = sys.argv[1:3]
 del sys.argv[1:3]
 times = dict(part.split("=") for part in {times!r}.split())
-burnt, waits, cut = 1, 0, ()
+burnt, waits, cut, counters = 1, 0, (), {{}}
 flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
 {body}
 lines = [f"time {{name}}={{ns}}" for name, ns in times.items()]
 lines += [f"cut {{name}}" for name in cut]
+lines += [f"counter {{name}}={{value}}" for name, value in counters.items()]
 lines += ["noise {noise}", f"burnt {{burnt}}", f"waits {{waits}}"]
 os.environ["BENCHMARK_STAND_IN"] = "\\n".join(lines)
 os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])

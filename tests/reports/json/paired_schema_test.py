@@ -42,6 +42,12 @@ class PairedSchemaTest(SchemaCase, CommandTest):
                 self.assertEqual(document["outcome"], outcome)
                 self.assertEqual(len(document.get("samples", ())), 8 * (outcome == "judged"))
 
+    def test_metrics_that_are_judged(self):
+        nodes = [self.program(name, body=f'counters = {{"nodes": {count}, "hits/s": 7}}')
+                 for name, count in (("base", 1000), ("head", 1120))]
+        document = self.written(nodes[1], "--judge nodes=5%,hits/s=9%", base=nodes[0])
+        self.assertEqual(len(document["benchmarks"][0]["judged"]), 2)
+
     def test_failed(self):
         crashing = self.program("head", "sort=1000", body="sys.exit('no')")
         self.assertEqual(self.written(crashing, status=5)["failure"]["stage"], "measure")

@@ -59,6 +59,18 @@ TEST(PairedReader, reads_back_what_was_written) {
   EXPECT_EQ(to_json(file), text);
 }
 
+TEST(PairedReader, reads_back_metrics_that_were_asked_for) {
+  model::PairedTrial trial = sample_trial();
+  trial.setup.judged = {{"steals", 0.05, false, {"sort"}}, {"hits/s", 0.1, true, {}}};
+  const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
+  const verdict::PairedFile file = parse_paired_report("r.json", text);
+  EXPECT_EQ(to_json(file), text);
+  EXPECT_EQ(file.trial.setup.judged, trial.setup.judged);
+  ASSERT_EQ(file.report.benchmarks[0].judged.size(), 1U);
+  EXPECT_EQ(file.report.benchmarks[0].judged[0].verdict, verdict::Verdict::fail);
+  EXPECT_TRUE(file.report.benchmarks[1].judged.empty());
+}
+
 TEST(PairedReader, reads_back_instructions) {
   model::PairedTrial trial = sample_trial();
   trial.setup.counts_instructions = true;

@@ -31,8 +31,8 @@ MetricVerdict metric(Verdict verdict, double change, double spread = 0.01, doubl
   MetricVerdict row;
   row.verdict = verdict;
   row.blocks = kBlocks;
-  row.base_ns = ns;
-  row.head_ns = ns * (1 + change);
+  row.base = ns;
+  row.head = ns * (1 + change);
   row.change = change;
   row.low = change - spread;
   row.high = change + spread;

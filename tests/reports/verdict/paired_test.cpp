@@ -19,6 +19,7 @@
 #include "reports/stats/walsh.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
+#include "tests/reports/verdict/made_up_trial.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -26,61 +27,8 @@ namespace {
 using model::Side;
 using model::TrialEnd;
 
-/// A benchmark as it is: how much slower head is, and how much processes differ.
-struct Truth {
-  std::string name;
-  double change = 0;
-  double noise = 0.01;
-  double cpu_share = 0;  ///< of the wall time, in base; 0: no CPU time is known
-  double cpu_change = 0;
-  double cpu_noise = 0.01;
-  double queued_share = 0;  ///< of the wall time; what is left beside the CPU time is slept
-};
-
-model::PairedTrial trial_of(const std::vector<Truth>& truths, int blocks, std::uint64_t seed,
-                            std::optional<TrialEnd> end = std::nullopt) {
-  model::PairedTrial trial;
-  trial.setup.alpha = 0.01;
-  trial.setup.pass_error = 0.05;
-  trial.setup.delta = 0.03;
-  trial.setup.seed = seed;
-  trial.setup.repetitions = 5;
-  trial.setup.max_blocks = 64;
-  for (const Truth& truth : truths) {
-    trial.setup.benchmarks.push_back(truth.name);
-    trial.setup.noise_floors[truth.name] = {0.01, "assumed"};
-    if (truth.cpu_share > 0) trial.setup.cpu_time_of[truth.name] = model::CpuTimeOf::process;
-  }
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  for (int block = 0; block < blocks; ++block) {
-    const double drift = 0.2 * normal(random);  // common to the block: must cancel
-    for (int position = 0; position < model::kBlockSize; ++position) {
-      model::ProcessSample sample;
-      sample.block = block;
-      sample.position = position;
-      sample.side = position == 1 || position == 2 ? Side::head : Side::base;
-      for (const Truth& truth : truths) {
-        const double effect = sample.side == Side::head ? std::log1p(truth.change) : 0;
-        sample.real_ns[truth.name] =
-            1000 * std::exp(effect + drift + 0.01 * position + truth.noise * normal(random));
-        sample.counters[truth.name] = {{"steals", sample.side == Side::head ? 9.0 : 3.0},
-                                       {"polls", 100 + normal(random)}};
-        if (truth.cpu_share <= 0) continue;
-        const double more = sample.side == Side::head ? std::log1p(truth.cpu_change) : 0;
-        sample.counters[truth.name]["cpu_ns"] =
-            1000 * truth.cpu_share * std::exp(more + truth.cpu_noise * normal(random));
-        sample.counters[truth.name]["queued_ns"] = truth.queued_share * sample.real_ns[truth.name];
-      }
-      trial.samples.push_back(std::move(sample));
-    }
-  }
-  trial.end = end;
-  return trial;
-}
-
 TEST(paired_test, a_clear_slowdown_fails_and_its_neighbour_passes) {
-  const PairedReport report = judge(trial_of({{"slow", 0.10}, {"same", 0}}, 16, 1));
+  const PairedReport report = judge(made_up_trial({{"slow", 0.10}, {"same", 0}}, 16, 1));
   ASSERT_EQ(report.benchmarks.size(), 2U);
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::fail);
   EXPECT_NEAR(report.benchmarks[0].change, 0.10, 0.02);
@@ -92,7 +40,7 @@ TEST(paired_test, a_clear_slowdown_fails_and_its_neighbour_passes) {
 }
 
 TEST(paired_test, a_clear_speedup_passes_as_improved) {
-  const PairedReport report = judge(trial_of({{"fast", -0.10}}, 16, 2));
+  const PairedReport report = judge(made_up_trial({{"fast", -0.10}}, 16, 2));
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
   EXPECT_EQ(report.overall, Verdict::pass);
   // At the first look it may have passed already, before it could be called an improvement.
@@ -100,7 +48,7 @@ TEST(paired_test, a_clear_speedup_passes_as_improved) {
 }
 
 TEST(paired_test, noise_that_hides_what_matters_is_inconclusive_and_says_so) {
-  const PairedReport report = judge(trial_of({{"noisy", 0, 0.15}}, 12, 3, TrialEnd::budget));
+  const PairedReport report = judge(made_up_trial({{"noisy", 0, 0.15}}, 12, 3, TrialEnd::budget));
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::inconclusive);
   EXPECT_GT(*report.benchmarks[0].detectable, 0.03);
   EXPECT_GT(report.benchmarks[0].blocks_needed.value(), 12U);
@@ -110,7 +58,7 @@ TEST(paired_test, noise_that_hides_what_matters_is_inconclusive_and_says_so) {
 TEST(paired_test, a_small_slowdown_is_never_a_pass_that_claims_to_have_seen_less) {
   int passes = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const auto report = judge(trial_of({{"three", 0.031, 0.02}}, 16, seed, TrialEnd::budget));
+    const auto report = judge(made_up_trial({{"three", 0.031, 0.02}}, 16, seed, TrialEnd::budget));
     const auto& row = report.benchmarks[0];
     if (row.verdict == Verdict::pass && row.detectable && *row.detectable < 0.031) ++passes;
   }
@@ -128,7 +76,7 @@ TEST(paired_test, a_change_as_great_as_detectable_fails_in_four_of_five_trials) 
     const double change = stats::minimum_failing_effect(kNoise, n, 0.01, 0.03, {alpha});
     int failed = 0;
     for (std::uint64_t seed = 0; seed < kTrials; ++seed) {
-      auto trial = trial_of({{"slow", change, kNoise}}, blocks, 77 + seed, TrialEnd::budget);
+      auto trial = made_up_trial({{"slow", change, kNoise}}, blocks, 77 + seed, TrialEnd::budget);
       trial.setup.max_blocks = most;
       failed += judge(trial).overall == Verdict::fail ? 1 : 0;
     }
@@ -146,7 +94,7 @@ TEST(paired_test, a_program_is_told_by_its_command_or_by_its_commit_and_the_name
 }
 
 TEST(paired_test, what_no_look_can_fail_has_no_detectable_change) {
-  model::PairedTrial trial = trial_of({{"slow", 0.5, 0.01}}, 24, 8, TrialEnd::budget);
+  model::PairedTrial trial = made_up_trial({{"slow", 0.5, 0.01}}, 24, 8, TrialEnd::budget);
   trial.setup.alpha = 1e-5;  // below what ten thousand flips tell
   EXPECT_FALSE(judge(trial).benchmarks[0].detectable);
   EXPECT_NE(judge(trial).benchmarks[0].verdict, Verdict::fail);
@@ -154,7 +102,7 @@ TEST(paired_test, what_no_look_can_fail_has_no_detectable_change) {
 
 TEST(paired_test, advice_names_more_blocks_than_there_were_or_none) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto trial = trial_of({{"near", 0.028, 0.1}}, 32, seed, TrialEnd::budget);
+    const auto trial = made_up_trial({{"near", 0.028, 0.1}}, 32, seed, TrialEnd::budget);
     const PairedReport report = judge(trial);
     if (report.overall != Verdict::inconclusive) continue;
     const std::string text = render::table(trial, report, {});
@@ -171,7 +119,7 @@ TEST(paired_test, nothing_fails_where_nothing_changed) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::vector<Truth> truths{{"a", 0, 0.03}, {"b", 0, 0.01}, {"c", 0, 0.1}, {"d", 0, 0.002}};
-    if (judge(trial_of(truths, 32, 1000 + seed)).overall == Verdict::fail) ++failed;
+    if (judge(made_up_trial(truths, 32, 1000 + seed)).overall == Verdict::fail) ++failed;
   }
   EXPECT_LE(failed, 4);  // at alpha 1 %, more than 4 of 60 has a chance below 0.1 %
 }
@@ -180,7 +128,7 @@ TEST(paired_test, nothing_fails_where_nothing_changed) {
 TEST(paired_test, few_blocks_find_what_is_slower_among_many_benchmarks) {
   std::vector<Truth> truths;
   for (int i = 0; i < 40; ++i) truths.push_back({std::to_string(i), i < 20 ? 0.3 : 0, 0.05});
-  const PairedReport report = judge(trial_of(truths, 11, 4, TrialEnd::budget));
+  const PairedReport report = judge(made_up_trial(truths, 11, 4, TrialEnd::budget));
   EXPECT_EQ(report.overall, Verdict::fail);
   EXPECT_TRUE(report.could_fail);
   for (int i = 0; i < 40; ++i) {
@@ -193,7 +141,7 @@ TEST(paired_test, few_blocks_find_what_is_slower_among_many_benchmarks) {
 TEST(paired_test, a_trial_too_short_to_fail_anything_says_so_and_what_would_do) {
   std::vector<Truth> truths{{"slow", 0.5, 0.01}, {"same", 0, 0.01}};
   for (const int blocks : {1, 4, 6, 7}) {
-    model::PairedTrial trial = trial_of(truths, blocks, 5, TrialEnd::budget);
+    model::PairedTrial trial = made_up_trial(truths, blocks, 5, TrialEnd::budget);
     for (auto& sample : trial.samples) sample.took_s = 2;
     const PairedReport report = judge(trial);
     EXPECT_EQ(report.could_fail, blocks >= 7) << blocks;
@@ -213,7 +161,7 @@ TEST(paired_test, a_trial_too_short_to_fail_anything_says_so_and_what_would_do) 
 TEST(paired_test, what_a_trial_can_reach_is_known_before_it_ends) {
   std::vector<Truth> truths;
   for (int i = 0; i < 40; ++i) truths.push_back({std::to_string(i)});
-  model::PairedTrial trial = trial_of(truths, 1, 5);
+  model::PairedTrial trial = made_up_trial(truths, 1, 5);
   for (auto& sample : trial.samples) sample.took_s = 1.5;
   EXPECT_EQ(blocks_within(trial, 30), 5);
   EXPECT_EQ(blocks_within(trial, 1), 1);
@@ -237,9 +185,10 @@ TEST(paired_test, both_levels_and_the_change_agree_and_no_pass_crosses_the_thres
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::vector<Truth> truths{{"a", 0, 0.05}, {"b", 0.01, 0.02}, {"c", -0.02, 0.04}};
     const auto end = seed % 2 == 0 ? TrialEnd::budget : TrialEnd::blocks;
-    const PairedReport report = judge(trial_of(truths, 9 + static_cast<int>(seed % 24), seed, end));
+    const PairedReport report =
+        judge(made_up_trial(truths, 9 + static_cast<int>(seed % 24), seed, end));
     for (const auto& row : report.benchmarks) {
-      EXPECT_NEAR(row.head_ns / row.base_ns, 1 + row.change, 1e-9);
+      EXPECT_NEAR(row.head / row.base, 1 + row.change, 1e-9);
       if (row.verdict != Verdict::pass || row.improved) continue;
       ++passes;
       EXPECT_LT(row.high.value(), row.delta) << seed << ' ' << row.name;
@@ -249,7 +198,7 @@ TEST(paired_test, both_levels_and_the_change_agree_and_no_pass_crosses_the_thres
 }
 
 TEST(paired_test, more_cpu_time_fails_beside_a_wall_time_that_passes) {
-  const auto trial = trial_of({{"burns", 0, 0.005, 1, 0.3}, {"same", 0, 0.005, 1, 0}}, 16, 6);
+  const auto trial = made_up_trial({{"burns", 0, 0.005, 1, 0.3}, {"same", 0, 0.005, 1, 0}}, 16, 6);
   const PairedReport report = judge(trial);
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
   EXPECT_EQ(report.benchmarks[0].cpu->verdict, Verdict::fail);
@@ -265,18 +214,18 @@ TEST(paired_test, more_cpu_time_fails_beside_a_wall_time_that_passes) {
 
 TEST(paired_test, cpu_time_that_seems_more_keeps_a_trial_from_passing_until_it_is_known) {
   const std::vector<Truth> truths{{"burns", 0, 0.002, 1, 0.08, 0.2}};
-  PairedReport report = judge(trial_of(truths, 8, 6));
+  PairedReport report = judge(made_up_trial(truths, 8, 6));
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
   EXPECT_EQ(report.overall, Verdict::inconclusive) << "more by 8 %, which may be chance";
   EXPECT_FALSE(report.decided);
-  report = judge(trial_of({{"noisy", 0, 0.002, 1, -0.02, 0.1}}, 8, 6));
+  report = judge(made_up_trial({{"noisy", 0, 0.002, 1, -0.02, 0.1}}, 8, 6));
   EXPECT_EQ(report.benchmarks[0].cpu->verdict, Verdict::inconclusive);
   EXPECT_EQ(report.overall, Verdict::pass);
   EXPECT_TRUE(report.decided);
 }
 
 TEST(paired_test, cpu_time_of_a_program_that_sleeps_matters_by_its_wall_time) {
-  auto trial = trial_of({{"sleeps", 0, 0.002, 0.05, 0.3}}, 16, 6);
+  auto trial = made_up_trial({{"sleeps", 0, 0.002, 0.05, 0.3}}, 16, 6);
   const PairedReport report = judge(trial);
   EXPECT_NEAR(report.benchmarks[0].cpu->delta, 0.03 / 0.05, 0.15);
   EXPECT_EQ(report.benchmarks[0].cpu->verdict, Verdict::pass);
@@ -290,7 +239,7 @@ TEST(paired_test, cpu_time_of_a_program_that_sleeps_matters_by_its_wall_time) {
 TEST(paired_test, more_cpu_time_of_a_program_that_waits_for_a_cpu_fails) {
   for (const double sleeps : {0.0, 0.1}) {
     const Truth truth{"computes", 0.1, 0.15, 0.15, 0.104, 0.005, 0.85 - sleeps};
-    auto trial = trial_of({truth}, 24, 6, TrialEnd::budget);
+    auto trial = made_up_trial({truth}, 24, 6, TrialEnd::budget);
     const PairedReport report = judge(trial);
     const MetricVerdict& cpu = *report.benchmarks[0].cpu;
     EXPECT_NEAR(cpu.delta, 0.03 * (1 + sleeps / 0.15), 0.02) << sleeps;
@@ -304,7 +253,7 @@ TEST(paired_test, more_cpu_time_of_a_program_that_waits_for_a_cpu_fails) {
 
 TEST(paired_test, what_could_not_have_seen_five_times_delta_is_blind) {
   const std::vector<Truth> truths{{"calm", 0.02, 0.03}, {"storm", 0, 0.3}, {"same", 0, 0.001}};
-  auto trial = trial_of(truths, 16, 3, TrialEnd::budget);
+  auto trial = made_up_trial(truths, 16, 3, TrialEnd::budget);
   const PairedReport report = judge(trial);
   EXPECT_EQ(report.blind, std::vector<std::string>{"storm"});
   EXPECT_GT(report.benchmarks[1].detectable.value(), 0.15);
@@ -312,14 +261,14 @@ TEST(paired_test, what_could_not_have_seen_five_times_delta_is_blind) {
   EXPECT_LT(report.benchmarks[0].detectable.value(), 0.15);
   trial.setup.delta = 0.2;
   EXPECT_TRUE(judge(trial).blind.empty());
-  const auto of_cpu = trial_of({{"a", 0, 0.002, 1, 0.3, 0.5}}, 12, 7, TrialEnd::budget);
+  const auto of_cpu = made_up_trial({{"a", 0, 0.002, 1, 0.3, 0.5}}, 12, 7, TrialEnd::budget);
   ASSERT_TRUE(holds_back(*judge(of_cpu).benchmarks[0].cpu));
   EXPECT_EQ(judge(of_cpu).blind, std::vector<std::string>{"a"});
 }
 
 TEST(paired_test, a_slower_program_that_computes_is_told_from_one_that_waits) {
   const auto text_of = [](double cpu_change, model::CpuTimeOf whose) {
-    auto trial = trial_of({{"slow", 0.2, 0.01, 1, cpu_change}}, 16, 6);
+    auto trial = made_up_trial({{"slow", 0.2, 0.01, 1, cpu_change}}, 16, 6);
     trial.setup.cpu_time_of["slow"] = whose;
     return render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {}));
   };
@@ -333,7 +282,7 @@ TEST(paired_test, a_slower_program_that_computes_is_told_from_one_that_waits) {
 }
 
 TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
-  model::PairedTrial trial = trial_of({{"a", 0, 0.002, 1, 0.3}, {"b", 0, 0.002, 1, 0}}, 16, 6);
+  model::PairedTrial trial = made_up_trial({{"a", 0, 0.002, 1, 0.3}, {"b", 0, 0.002, 1, 0}}, 16, 6);
   trial.samples[9].counters["a"]["cpu_ns"] = 0;
   EXPECT_FALSE(judge(trial).benchmarks[0].cpu);
   EXPECT_TRUE(judge(trial).benchmarks[1].cpu);
@@ -347,14 +296,14 @@ TEST(paired_test, cpu_times_fail_as_rarely_as_promised_where_nothing_changed) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::vector<Truth> truths{
         {"a", 0, 0.03, 1, 0, 0.02}, {"b", 0, 0.01, 2, 0, 0.05}, {"c", 0, 0.02, 1, 0.01, 0.03}};
-    const auto trial = trial_of(truths, 32, 2000 + seed, TrialEnd::budget);
+    const auto trial = made_up_trial(truths, 32, 2000 + seed, TrialEnd::budget);
     if (judge(trial).overall == Verdict::fail) ++failed;
   }
   EXPECT_LE(failed, 5);  // at 2 %, more than 5 of 60 has a chance below 0.3 %
 }
 
 TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
-  model::PairedTrial trial = trial_of({{"noisy", 0, 0.2}}, 8, 3, TrialEnd::budget);
+  model::PairedTrial trial = made_up_trial({{"noisy", 0, 0.2}}, 8, 3, TrialEnd::budget);
   EXPECT_FALSE(judge(trial).machine.others_share);
   for (auto& sample : trial.samples) {
     sample.machine = {.seconds = 0.1,
@@ -376,7 +325,7 @@ TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
 }
 
 TEST(paired_test, a_name_cannot_steer_who_reads_the_comment) {
-  auto trial = trial_of({{"red\x1b[31m\nnext| line", 0.1}}, 16, 1, TrialEnd::decided);
+  auto trial = made_up_trial({{"red\x1b[31m\nnext| line", 0.1}}, 16, 1, TrialEnd::decided);
   const std::string comment =
       render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {}));
   EXPECT_FALSE(contains(comment, "\x1b"));
@@ -405,7 +354,7 @@ model::PairedTrial counting(model::PairedTrial trial, double base, double head) 
 
 TEST(paired_test, more_instructions_fail_beside_a_time_that_passes) {
   const auto judged = [](double head) {
-    return judge(counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, head));
+    return judge(counting(made_up_trial({{"same", 0, 0.001}}, 16, 5), 1000, head));
   };
   for (const double head : {1000.0, 1001.9, 900.0}) {
     EXPECT_EQ(judged(head).overall, Verdict::pass) << head;
@@ -419,7 +368,7 @@ TEST(paired_test, more_instructions_fail_beside_a_time_that_passes) {
 }
 
 TEST(paired_test, instructions_that_are_missing_are_inconclusive_but_decide_no_time) {
-  model::PairedTrial trial = counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, 1000);
+  model::PairedTrial trial = counting(made_up_trial({{"same", 0, 0.001}}, 16, 5), 1000, 1000);
   trial.instructions[1] = {Side::head, "same", {}, "no valgrind"};
   PairedReport report = judge(trial);
   EXPECT_EQ(report.benchmarks[0].instructions->reason, "of head: no valgrind");
@@ -433,33 +382,33 @@ TEST(paired_test, instructions_that_are_missing_are_inconclusive_but_decide_no_t
 }
 
 TEST(paired_test, drift_between_blocks_and_within_them_cancels) {
-  const PairedReport report = judge(trial_of({{"a", 0, 0.0001}}, 8, 4));
+  const PairedReport report = judge(made_up_trial({{"a", 0, 0.0001}}, 8, 4));
   EXPECT_NEAR(report.benchmarks[0].change, 0, 0.001);
 }
 
 TEST(paired_test, before_the_first_look_nothing_is_judged_and_at_an_early_end_all_is) {
-  EXPECT_TRUE(judge(trial_of({{"a"}}, 7, 5)).benchmarks.empty());
-  EXPECT_FALSE(judge(trial_of({{"a"}}, 7, 5)).decided);
+  EXPECT_TRUE(judge(made_up_trial({{"a"}}, 7, 5)).benchmarks.empty());
+  EXPECT_FALSE(judge(made_up_trial({{"a"}}, 7, 5)).decided);
   for (const int blocks : {1, 2, 7}) {
-    const PairedReport report = judge(trial_of({{"a", 0.5}}, blocks, 5, TrialEnd::budget));
+    const PairedReport report = judge(made_up_trial({{"a", 0.5}}, blocks, 5, TrialEnd::budget));
     ASSERT_EQ(report.benchmarks.size(), 1U);
     EXPECT_EQ(report.benchmarks[0].blocks, blocks);
   }
-  EXPECT_EQ(judge(trial_of({{"a"}}, 0, 5, TrialEnd::budget)).overall, Verdict::inconclusive);
+  EXPECT_EQ(judge(made_up_trial({{"a"}}, 0, 5, TrialEnd::budget)).overall, Verdict::inconclusive);
 }
 
 TEST(paired_test, a_process_that_belongs_to_no_complete_block_does_not_count) {
-  auto trial = trial_of({{"a", 0.1}, {"b"}}, 9, 6);
-  const auto whole = judge(trial_of({{"a", 0.1}, {"b"}}, 8, 6));
+  auto trial = made_up_trial({{"a", 0.1}, {"b"}}, 9, 6);
+  const auto whole = judge(made_up_trial({{"a", 0.1}, {"b"}}, 8, 6));
   trial.samples.resize(8 * model::kBlockSize + 3);
   EXPECT_EQ(judge(trial).blocks, whole.blocks);
   EXPECT_EQ(judge(trial).benchmarks[0].p, whole.benchmarks[0].p);
 }
 
 TEST(paired_test, the_first_verdict_stands_and_the_figures_are_those_of_all_blocks) {
-  const auto early = judge(trial_of({{"a", 0.2}}, 8, 7)).benchmarks[0];
+  const auto early = judge(made_up_trial({{"a", 0.2}}, 8, 7)).benchmarks[0];
   ASSERT_EQ(early.verdict, Verdict::fail);
-  auto trial = trial_of({{"a", 0.2}}, 32, 7);
+  auto trial = made_up_trial({{"a", 0.2}}, 32, 7);
   const auto late = judge(trial).benchmarks[0];
   EXPECT_EQ(late.verdict, Verdict::fail);
   EXPECT_EQ(late.decided->blocks, 8);
@@ -483,13 +432,13 @@ void leave(const std::string& name, int block, model::PairedTrial& trial) {
 }
 
 TEST(paired_test, what_has_left_keeps_its_figures_and_the_report_says_of_how_many_blocks) {
-  auto trial = trial_of({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 32, 7);
+  auto trial = made_up_trial({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 32, 7);
   const auto whole = judge(trial);
   leave("a", 10, trial);
   trial.end = TrialEnd::budget;
   const auto report = judge(trial);
   const auto then =
-      judge(trial_of({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 10, 7)).benchmarks[0];
+      judge(made_up_trial({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 10, 7)).benchmarks[0];
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::fail);
   EXPECT_EQ(report.benchmarks[0].blocks, 10);
   EXPECT_EQ(report.benchmarks[0].p_adjusted, then.p_adjusted);
@@ -503,7 +452,7 @@ TEST(paired_test, what_has_left_keeps_its_figures_and_the_report_says_of_how_man
 
 TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
   const std::vector<Truth> truths{{"a"}, {"b", 0, 0.1}, {"c"}};
-  auto trial = trial_of(truths, 16, 7);
+  auto trial = made_up_trial(truths, 16, 7);
   leave("b", 8, trial);
   leave("c", 0, trial);
   trial.end = TrialEnd::budget;
@@ -526,7 +475,7 @@ TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
 }
 
 TEST(paired_test, what_passed_and_left_still_counts_among_those_that_may_be_slower) {
-  auto trial = trial_of({{"a", 0.1, 0.1}, {"b"}, {"c"}, {"d"}}, 13, 7);
+  auto trial = made_up_trial({{"a", 0.1, 0.1}, {"b"}, {"c"}, {"d"}}, 13, 7);
   const double together = judge(trial).benchmarks[0].p_adjusted;
   for (const char* name : {"b", "c", "d"}) leave(name, 10, trial);
   const MetricVerdict row = judge(trial).benchmarks[0];
@@ -536,7 +485,7 @@ TEST(paired_test, what_passed_and_left_still_counts_among_those_that_may_be_slow
 }
 
 TEST(paired_test, what_failed_and_left_does_not_count_among_those_that_may_be_slower) {
-  auto trial = trial_of({{"a", 0, 0.1}, {"b", 0.3}, {"c", 0.3}}, 13, 7);
+  auto trial = made_up_trial({{"a", 0, 0.1}, {"b", 0.3}, {"c", 0.3}}, 13, 7);
   for (const char* name : {"b", "c"}) leave(name, 10, trial);
   const MetricVerdict row = judge(trial).benchmarks[0];
   EXPECT_DOUBLE_EQ(row.p_adjusted, row.p);
@@ -544,7 +493,7 @@ TEST(paired_test, what_failed_and_left_does_not_count_among_those_that_may_be_sl
 
 /// Head takes `early` times as long in the first 8 of 12 blocks, and `late` times in the others.
 model::PairedTrial trial_of_shift(double early, double late, std::uint64_t seed) {
-  auto trial = trial_of({{"a", 0, 0.005}}, 12, seed);
+  auto trial = made_up_trial({{"a", 0, 0.005}}, 12, seed);
   trial.setup.max_blocks = 12;
   trial.setup.alpha = 0.1;  // so that 8 blocks can fail
   for (auto& sample : trial.samples) {
@@ -583,7 +532,7 @@ TEST(paired_test, no_verdict_contradicts_the_figures_beside_it) {
 }
 
 TEST(paired_test, the_counters_that_moved_are_named_and_those_that_jitter_are_not) {
-  const auto row = judge(trial_of({{"a", 0.1}}, 16, 8)).benchmarks[0];
+  const auto row = judge(made_up_trial({{"a", 0.1}}, 16, 8)).benchmarks[0];
   ASSERT_EQ(row.counters.size(), 1U);
   EXPECT_EQ(row.counters[0].name, "steals");
   EXPECT_EQ(row.counters[0].base, 3);
@@ -593,14 +542,14 @@ TEST(paired_test, the_counters_that_moved_are_named_and_those_that_jitter_are_no
 TEST(paired_test, adjusted_p_is_never_below_the_raw_one) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const auto& row :
-         judge(trial_of({{"a", 0.02}, {"b"}, {"c", 0.05}}, 16, seed)).benchmarks) {
+         judge(made_up_trial({{"a", 0.02}, {"b"}, {"c", 0.05}}, 16, seed)).benchmarks) {
       EXPECT_GE(row.p_adjusted, row.p);
     }
   }
 }
 
 TEST(paired_test, the_same_trial_gives_the_same_bytes) {
-  const auto trial = trial_of({{"a", 0.1}, {"b"}}, 33, 9, TrialEnd::budget);
+  const auto trial = made_up_trial({{"a", 0.1}, {"b"}}, 33, 9, TrialEnd::budget);
   EXPECT_EQ(json::to_json({.trial = trial, .report = judge(trial)}),
             json::to_json({.trial = trial, .report = judge(trial)}));
   EXPECT_EQ(render::markdown(render::comment({.trial = trial, .report = judge(trial)}, {})),
@@ -608,7 +557,7 @@ TEST(paired_test, the_same_trial_gives_the_same_bytes) {
 }
 
 TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
-  auto trial = trial_of({{"slow|er", 0.1}, {"same"}}, 16, 1, TrialEnd::decided);
+  auto trial = made_up_trial({{"slow|er", 0.1}, {"same"}}, 16, 1, TrialEnd::decided);
   trial.setup.reproduce = "taskbench ab --base x";
   const auto report = judge(trial);
   const std::string table = render::table(trial, report, {});
@@ -623,7 +572,7 @@ TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
 }
 
 TEST(paired_test, the_comment_has_its_title_its_marker_and_both_commits) {
-  auto trial = trial_of({{"same"}}, 16, 1, TrialEnd::decided);
+  auto trial = made_up_trial({{"same"}}, 16, 1, TrialEnd::decided);
   trial.setup.base.revision = "origin/*main*";
   trial.setup.base.commit = std::string(40, 'a');
   trial.setup.head.revision = std::string(12, 'b');

@@ -1,0 +1,100 @@
+// Verdicts on metrics besides time, which somebody has asked for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include "reports/render/paired.hpp"
+#include "reports/verdict/paired.hpp"
+#include "tests/reports/printed.hpp"
+#include "tests/reports/text.hpp"
+#include "tests/reports/verdict/made_up_trial.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::Side;
+
+/// A trial whose benchmarks also report "nodes", of which head has so much more.
+model::PairedTrial trial_with_nodes(double change, double noise, bool more_is_better = false) {
+  auto trial = made_up_trial({{"slow", 0.10}, {"same", 0}}, 16, 1);
+  trial.setup.judged = {{"nodes", 0.05, more_is_better, {"slow", "same"}}};
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (model::ProcessSample& sample : trial.samples) {
+    const double effect = sample.side == Side::head ? std::log1p(change) : 0;
+    for (auto& [name, counters] : sample.counters) {
+      counters["nodes"] = 500 * std::exp(effect + noise * normal(random));
+    }
+  }
+  return trial;
+}
+
+TEST(JudgedMetric, a_metric_that_is_asked_for_is_judged_by_itself) {
+  const PairedReport report = judge(trial_with_nodes(0.12, 0.01));
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    ASSERT_EQ(row.judged.size(), 1U);
+    EXPECT_EQ(row.judged[0].verdict, Verdict::fail);
+    EXPECT_NEAR(row.judged[0].change, 0.12, 0.02);
+    EXPECT_NEAR(row.judged[0].head / row.judged[0].base, 1.12, 0.02);
+    EXPECT_EQ(row.verdict, row.name == "slow" ? Verdict::fail : Verdict::pass);
+    EXPECT_TRUE(fails(row));
+  }
+  EXPECT_EQ(report.overall, Verdict::fail);
+
+  // The times have the same verdicts as without it, figure by figure.
+  auto without = trial_with_nodes(0.12, 0.01);
+  without.setup.judged.clear();
+  const PairedReport of_times = judge(without);
+  for (std::size_t i = 0; i < of_times.benchmarks.size(); ++i) {
+    EXPECT_EQ(static_cast<const MetricVerdict&>(of_times.benchmarks[i]), report.benchmarks[i]);
+  }
+}
+
+TEST(JudgedMetric, of_a_metric_of_which_more_is_better_less_fails) {
+  for (const auto& [change, more_is_better, verdict] : {std::tuple{0.12, true, Verdict::pass},
+                                                        {-0.12, true, Verdict::fail},
+                                                        {-0.12, false, Verdict::pass},
+                                                        {0.0, true, Verdict::pass}}) {
+    const PairedReport report = judge(trial_with_nodes(change, 0.01, more_is_better));
+    const JudgedVerdict& row = report.benchmarks[1].judged[0];
+    EXPECT_EQ(row.verdict, verdict) << change;
+    EXPECT_NEAR(row.head / row.base, 1 + change, 0.02);
+    EXPECT_EQ(report.benchmarks[1].verdict, Verdict::pass);
+  }
+}
+
+TEST(JudgedMetric, a_metric_that_is_equal_in_all_processes_passes) {
+  const PairedReport report = judge(trial_with_nodes(0, 0));
+  EXPECT_EQ(report.benchmarks[1].judged[0].verdict, Verdict::pass);
+  EXPECT_EQ(report.benchmarks[1].judged[0].change, 0);
+}
+
+TEST(JudgedMetric, an_undecided_metric_keeps_a_trial_from_passing_and_from_ending) {
+  auto trial = trial_with_nodes(0.05, 0.4);
+  for (auto& sample : trial.samples) sample.real_ns["slow"] = sample.real_ns["same"];
+  const PairedReport report = judge(trial);
+  EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
+  EXPECT_EQ(report.benchmarks[0].judged[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_FALSE(report.decided);
+  EXPECT_TRUE(is_undecided(report.benchmarks[0]));
+  const std::string text = render::table(trial, report, {});
+  EXPECT_TRUE(contains(text, "the nodes of 2 of 2 benchmarks is undecided"));
+}
+
+TEST(JudgedMetric, a_metric_that_a_process_does_not_report_is_not_judged_and_that_is_said) {
+  auto trial = trial_with_nodes(0.12, 0.01);
+  trial.samples[3].counters["same"].erase("nodes");
+  trial.samples[9].counters["slow"]["nodes"] = 0;  // has no logarithm
+  const PairedReport report = judge(trial);
+  EXPECT_TRUE(report.benchmarks[0].judged.empty());
+  EXPECT_TRUE(report.benchmarks[1].judged.empty());
+  const std::string text = render::table(trial, report, {});
+  EXPECT_TRUE(contains(text, "slow and same: no nodes above 0 from each process"));
+}
+
+}  // namespace
+}  // namespace taskbench::reports::verdict
