@@ -28,7 +28,9 @@ const std::map<std::string, double>& last_measured(const model::PairedTrial& tri
 std::vector<const verdict::MetricVerdict*> metrics_of(const BenchmarkVerdict& row) {
   std::vector<const verdict::MetricVerdict*> metrics{&row};
   if (row.cpu) metrics.push_back(&*row.cpu);
-  for (const verdict::JudgedVerdict& each : row.judged) metrics.push_back(&each);
+  for (const verdict::JudgedVerdict& each : row.judged) {
+    if (each.reason.empty()) metrics.push_back(&each);
+  }
   return metrics;
 }
 

@@ -233,15 +233,10 @@ std::vector<Program> turns_of(const Program& program, const Strings& layouts) {
   return each_of(layouts, [&](const std::string& layout) { return program.in(layout); });
 }
 
-/// The counters of a benchmark of which the median is above 0.
 std::set<std::string> counters_in(const model::Case& benchmark) {
-  std::map<std::string, std::vector<double>> values;
-  for (const auto& repetition : benchmark.repetitions) {
-    for (const auto& [name, value] : repetition.counters) values[name].push_back(value);
-  }
   std::set<std::string> names;
-  for (const auto& [name, each] : values) {
-    if (stats::median(each) > 0) names.insert(name);
+  for (const auto& repetition : benchmark.repetitions) {
+    for (const auto& [name, value] : repetition.counters) names.insert(name);
   }
   return names;
 }

@@ -96,6 +96,7 @@ template <class Io, Like<verdict::JudgedVerdict> Judged>
 void describe(Io& io, Judged& row) {
   io("metric", row.metric);
   io.unless_default("more_is_better", row.more_is_better);
+  io.unless_default("reason", row.reason);
   describe_metric(io, row, "base", "head");
 }
 

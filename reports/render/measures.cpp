@@ -179,6 +179,7 @@ Measures measures(const verdict::PairedReport& report) {
     add(kWall, row);
     if (row.cpu) add(kCpu, *row.cpu);
     for (const verdict::JudgedVerdict& each : row.judged) {
+      if (!each.reason.empty()) continue;
       for (const auto& [side, value] : {std::pair("base", each.base), {"head", each.head}}) {
         all.add(each.metric, "", "Counted by the program.", {row.name, {{"side", side}}, value});
       }

@@ -144,8 +144,12 @@ void take_metric(const verdict::JudgedVerdict& from, VerdictText::Benchmark& ben
                                  value_text(from.metric, from.head));
 }
 
+/// The first metric with that verdict that has figures.
 const verdict::JudgedVerdict* first_with(Verdict verdict, const BenchmarkVerdict& row) {
-  return model::element_of(row.judged, verdict, &verdict::JudgedVerdict::verdict);
+  const auto found = std::ranges::find_if(row.judged, [&](const verdict::JudgedVerdict& each) {
+    return each.verdict == verdict && each.reason.empty();
+  });
+  return found == row.judged.end() ? nullptr : &*found;
 }
 
 /// Adds the metrics that fail besides the one that the verdict is about.
@@ -202,6 +206,7 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
         row_of("  its CPU time", *row.cpu, reach.blocks, "less", effort(*row.cpu)));
   }
   for (const verdict::JudgedVerdict& each : row.judged) {
+    if (!each.reason.empty()) continue;
     benchmark.rows.push_back(row_of(each, reach.blocks, effort(each)));
   }
   return benchmark;
@@ -244,6 +249,26 @@ void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
   });
 }
 
+/// Adds the metrics that cannot be judged: whoever asks for one wants an answer.
+void add_unjudged(const BenchmarkVerdict& row, const Cells& titles,
+                  VerdictText::Benchmark& benchmark) {
+  for (const verdict::JudgedVerdict& each : row.judged) {
+    if (each.reason.empty()) continue;
+    Cells cells(titles.size(), std::string(kNone));
+    cells[0] = "  its " + each.metric;
+    cells[1] = word(each.verdict);
+    benchmark.rows.push_back({std::move(cells), each.verdict});
+    if (benchmark.verdict != Verdict::pass) continue;
+    benchmark.verdict = Verdict::inconclusive;
+    benchmark.metric = Metric::asked_for;
+    benchmark.metric_name = each.metric;
+    benchmark.improved = false;
+    benchmark.change = 0;
+    benchmark.low = benchmark.high = std::nullopt;
+    benchmark.reason = "not judged, as " + each.reason;
+  }
+}
+
 std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
                                                   const PairedReport& report, const Cells& titles) {
   const verdict::Reach reach = verdict::reach_of(trial, report.blocks);
@@ -257,6 +282,7 @@ std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
     const auto& instructions = report.benchmarks[i].instructions;
     if (instructions) add_instructions(*instructions, titles, benchmarks[i]);
     add_kinds(report.benchmarks[i].kinds, titles, benchmarks[i]);
+    add_unjudged(report.benchmarks[i], titles, benchmarks[i]);
     if (benchmarks[i].verdict == Verdict::fail) {
       benchmarks[i].add_reason(moved_counters(report.benchmarks[i].counters));
     }
@@ -317,13 +343,9 @@ Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport
   for (const model::JudgedMetric& metric : setup.judged) {
     std::vector<std::string> names;
     for (const BenchmarkVerdict& row : report.benchmarks) {
-      if (!model::contains(row.judged, metric.name, &verdict::JudgedVerdict::metric)) {
-        names.push_back(row.name);
-      }
+      if (!metric.of.contains(row.name)) names.push_back(row.name);
     }
-    add_named(lines, names,
-              fmt::format("no {} above 0 from each process, so that it is not judged by that",
-                          metric.name));
+    add_named(lines, names, fmt::format("not judged by {}, which it does not report", metric.name));
   }
   return lines;
 }
@@ -634,7 +656,9 @@ Table records(const PairedReport& report) {
   for (const BenchmarkVerdict& row : report.benchmarks) {
     add_record(row.name, "wall_time_ns", row, table);
     if (row.cpu) add_record(row.name, "cpu_time_ns", *row.cpu, table);
-    for (const auto& each : row.judged) add_record(row.name, each.metric, as_ratio(each), table);
+    for (const auto& each : row.judged) {
+      if (each.reason.empty()) add_record(row.name, each.metric, as_ratio(each), table);
+    }
     if (row.instructions) add_record(row.name, *row.instructions, table);
     for (const auto& kind : row.kinds) add_record(row.name, kind, table);
   }

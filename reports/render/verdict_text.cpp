@@ -207,10 +207,8 @@ std::string inconclusive_sentence(const VerdictText& text) {
     const bool is_one = std::ranges::all_of(asked_for, [&](const Benchmark* each) {
       return each->metric_name == asked_for.front()->metric_name;
     });
-    parts.push_back(is_one
-                        ? fmt::format("the {} of {} is undecided", asked_for.front()->metric_name,
-                                      of(asked_for.size()))
-                        : fmt::format("other metrics of {} are undecided", of(asked_for.size())));
+    add(parts, "{} {} undecided by {}", of(asked_for.size()), asked_for.size() == 1 ? "is" : "are",
+        is_one ? asked_for.front()->metric_name : "other metrics");
   }
   if (uncounted > 0) {
     parts.push_back(fmt::format("the instructions of {} are not known", of(uncounted)));

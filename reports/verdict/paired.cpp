@@ -431,10 +431,38 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
   });
 }
 
+/// Judges the metrics that have no ratio, as a process reports 0: as counts, or not at all.
+void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
+  const Numbers blocks = blocks_with(trial, row.name);
+  for (const model::JudgedMetric& metric : trial.setup.judged) {
+    if (!metric.of.contains(row.name) ||
+        model::contains(row.judged, metric.name, &JudgedVerdict::metric)) {
+      continue;
+    }
+    bool is_known = true;
+    std::vector<double> base;
+    std::vector<double> head;
+    for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
+      const auto value = counter_of(sample, row.name, metric.name.c_str());
+      is_known = is_known && value >= 0.0;
+      (sample.side == Side::base ? base : head).push_back(value.value_or(0));
+    }
+    if (is_known && !metric.more_is_better) {
+      row.kinds.push_back(judge_kind(metric.name, base, head, false));
+    } else {
+      row.judged.push_back({{},
+                            metric.name,
+                            metric.more_is_better,
+                            is_known ? "a process reports 0" : "a process does not report it"});
+    }
+  }
+}
+
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   const auto any = [&](const auto& is_meant) { return std::ranges::any_of(rows, is_meant); };
   const auto is_open = [](const BenchmarkVerdict& row) {
     return is_undecided(row) ||
+           model::contains(row.judged, Verdict::inconclusive, &JudgedVerdict::verdict) ||
            (row.instructions && row.instructions->verdict == Verdict::inconclusive);
   };
   if (any(fails)) return Verdict::fail;
@@ -450,8 +478,9 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
   for (const BenchmarkVerdict& row : rows) {
     if (is_blind_to(row, trial.setup.delta) ||
         (row.cpu && holds_back(*row.cpu) && is_blind_to(*row.cpu, row.cpu->delta)) ||
-        std::ranges::any_of(
-            row.judged, [&](const JudgedVerdict& each) { return is_blind_to(each, each.delta); })) {
+        std::ranges::any_of(row.judged, [&](const JudgedVerdict& each) {
+          return each.reason.empty() && is_blind_to(each, each.delta);
+        })) {
       names.push_back(row.name);
     }
   }
@@ -468,7 +497,9 @@ std::optional<Verdict> PairedFile::verdict() const {
 
 bool is_undecided(const BenchmarkVerdict& row) {
   return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu)) ||
-         model::contains(row.judged, Verdict::inconclusive, &JudgedVerdict::verdict);
+         std::ranges::any_of(row.judged, [](const JudgedVerdict& each) {
+           return each.verdict == Verdict::inconclusive && each.reason.empty();
+         });
 }
 
 bool fails(const BenchmarkVerdict& row) {
@@ -585,6 +616,7 @@ PairedReport judge(const PairedTrial& trial) {
     row->instructions = std::move(counted.instructions);
     row->kinds =
         counted.kinds.empty() ? judge_own_counts(trial, row->name) : std::move(counted.kinds);
+    judge_without_ratio(trial, *row);
     // What is counted unasked does not make up for times that show nothing.
     report.could_fail = report.could_fail ||
                         (trial.setup.counts_instructions && row->instructions->exact.has_value());

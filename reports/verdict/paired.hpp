@@ -24,6 +24,7 @@ namespace taskbench::reports::verdict {
 struct JudgedVerdict : MetricVerdict {
   std::string metric;
   bool more_is_better = false;
+  std::string reason{};  ///< why it cannot be judged, a clause; then there are no figures
 };
 
 /// The verdict on a benchmark's wall time, with what else is known of it.
@@ -33,8 +34,10 @@ struct BenchmarkVerdict : MetricVerdict {
   /// applies to CPU time and sleep together: a program that sleeps most of the time may use half as
   /// much CPU time again, if that is next to nothing. Waiting for a CPU does not count.
   std::optional<MetricVerdict> cpu;
-  std::vector<JudgedVerdict> judged;  ///< of the metrics of the setup that all its processes report
-  std::vector<CounterMove> counters;  ///< at most three, those that moved most
+  /// Of the metrics of the setup that both sides report. One that is 0 in a process is among
+  /// `kinds` instead, if less of it is better.
+  std::vector<JudgedVerdict> judged;
+  std::vector<CounterMove> counters;                ///< at most three, those that moved most
   std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them
   std::vector<KindVerdict> kinds;                   ///< those that were counted on both sides
   std::optional<ByMachine> by_machine;              ///< of a merged trial
@@ -91,7 +94,8 @@ struct Reach {
 /// an earlier look.
 [[nodiscard]] bool holds_back(const MetricVerdict& cpu);
 
-/// Whether any of its metrics is undecided in a way that matters to the verdict of the trial.
+/// Whether any of its metrics is undecided in a way that matters to the verdict of the trial, and
+/// that more blocks may change.
 [[nodiscard]] bool is_undecided(const BenchmarkVerdict& row);
 
 /// Whether the benchmark fails by any of its metrics.

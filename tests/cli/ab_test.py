@@ -239,7 +239,7 @@ class Verdicts(AbTest):
                  self.program("b", body='counters = {"nodes": 1120, "none": 0}'))
         for judge, status, says in (
             ("ndoes=5%", 5, "--judge: unknown metric 'ndoes'; did you mean 'nodes'?"),
-            ("none=5%", 5, "--judge: unknown metric 'none'; there is only nodes"),
+            ("other=5%", 5, "--judge: unknown metric 'other'; there are nodes, none"),
             ("nodes", 2, "--judge 'nodes': give a metric and the smallest change that matters"),
             ("nodes=much", 2, "--judge"),
             ("time=5%", 2, "--judge 'time=5%': times are always judged, by --delta"),

@@ -82,18 +82,62 @@ TEST(JudgedMetric, an_undecided_metric_keeps_a_trial_from_passing_and_from_endin
   EXPECT_FALSE(report.decided);
   EXPECT_TRUE(is_undecided(report.benchmarks[0]));
   const std::string text = render::table(trial, report, {});
-  EXPECT_TRUE(contains(text, "the nodes of 2 of 2 benchmarks is undecided"));
+  EXPECT_TRUE(contains(text, "2 of 2 benchmarks are undecided by nodes"));
 }
 
-TEST(JudgedMetric, a_metric_that_a_process_does_not_report_is_not_judged_and_that_is_said) {
+/// Sets what head, or base, reports in each process; nothing where it is negative.
+void set_nodes(model::PairedTrial& trial, double base, double head) {
+  for (model::ProcessSample& sample : trial.samples) {
+    const double value = sample.side == Side::head ? head : base;
+    for (auto& [name, counters] : sample.counters) {
+      counters["nodes"] = value;
+      if (value < 0) counters.erase("nodes");
+    }
+  }
+}
+
+TEST(JudgedMetric, that_is_0_in_a_process_is_judged_as_a_count) {
+  for (const auto& [base, head, verdict] : {std::tuple{0.0, 3.0, Verdict::fail},
+                                            {3.0, 0.0, Verdict::pass},
+                                            {0.0, 0.0, Verdict::pass}}) {
+    auto trial = trial_with_nodes(0, 0.01);
+    set_nodes(trial, base, head);
+    const PairedReport report = judge(trial);
+    const BenchmarkVerdict& row = report.benchmarks[1];
+    EXPECT_TRUE(row.judged.empty());
+    ASSERT_EQ(row.kinds.size(), 1U);
+    EXPECT_EQ(row.kinds[0].kind, "nodes");
+    EXPECT_EQ(row.kinds[0].verdict, verdict) << base << " " << head;
+    EXPECT_EQ(fails(row), verdict == Verdict::fail);
+  }
+}
+
+TEST(JudgedMetric, that_has_no_ratio_otherwise_keeps_a_trial_from_passing_but_not_from_ending) {
+  for (const auto& [base, head, more_is_better, reason] :
+       {std::tuple{5.0, 0.0, true, "a process reports 0"},
+        {5.0, -1.0, false, "a process does not report it"}}) {
+    auto trial = trial_with_nodes(0, 0.01, more_is_better);
+    for (auto& sample : trial.samples) sample.real_ns["slow"] = sample.real_ns["same"];
+    set_nodes(trial, base, head);
+    const PairedReport report = judge(trial);
+    EXPECT_EQ(report.overall, Verdict::inconclusive);
+    EXPECT_TRUE(report.decided);
+    EXPECT_EQ(report.benchmarks[1].judged[0].reason, reason);
+    const std::string text = render::table(trial, report, {});
+    EXPECT_TRUE(
+        contains(text, "INCONCLUSIVE: slow's nodes and same's nodes: not judged, as a process "));
+  }
+}
+
+TEST(JudgedMetric, that_a_benchmark_does_not_report_leaves_it_to_its_times_and_that_is_said) {
   auto trial = trial_with_nodes(0.12, 0.01);
-  trial.samples[3].counters["same"].erase("nodes");
-  trial.samples[9].counters["slow"]["nodes"] = 0;  // has no logarithm
+  trial.setup.judged[0].of = {"slow"};
   const PairedReport report = judge(trial);
-  EXPECT_TRUE(report.benchmarks[0].judged.empty());
+  EXPECT_EQ(report.benchmarks[0].judged.size(), 1U);
   EXPECT_TRUE(report.benchmarks[1].judged.empty());
+  EXPECT_FALSE(fails(report.benchmarks[1]));
   const std::string text = render::table(trial, report, {});
-  EXPECT_TRUE(contains(text, "slow and same: no nodes above 0 from each process"));
+  EXPECT_TRUE(contains(text, "same: not judged by nodes, which it does not report."));
 }
 
 }  // namespace
