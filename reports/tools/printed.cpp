@@ -79,8 +79,14 @@ void read_line(const Words& words, model::Run& run) {
   const std::string_view unit = words.back();
   if (const auto ns = ns_in(unit)) {
     add_time(benchmark, {.iterations = 1, .real_ns = *value * *ns});
+  } else if (!benchmark.repetitions.empty()) {
+    benchmark.repetitions.back().counters[std::string(unit)] = *value;
   } else {
-    benchmark.unusable = fmt::format("is in '{}', which is no unit of time (ns, us, ms, s)", unit);
+    benchmark.unusable = fmt::format(
+        "is in '{}', which is no unit of time (ns, us, ms, s); a metric comes after the time of "
+        "its "
+        "benchmark",
+        unit);
   }
 }
 

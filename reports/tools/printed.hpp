@@ -20,7 +20,8 @@ namespace taskbench::reports::tools {
 [[nodiscard]] model::Run parse_libtest(std::string_view printed);
 
 /// Reads lines "NAME VALUE UNIT", with a name of any words and a unit of time: ns, us, µs, ms or s.
-/// Another unit makes the benchmark unusable. Each line is one iteration, and has no CPU time.
+/// Another unit is a counter, by that name, of the benchmark's line before it; without one the
+/// benchmark is unusable. Each line with a time is one iteration, and has no CPU time.
 [[nodiscard]] model::Run parse_lines(std::string_view printed);
 
 }  // namespace taskbench::reports::tools

@@ -360,6 +360,16 @@ class Compared(CommandTest):
         self.assertEqual(self.verdicts(), {"command": "FAIL"})
         self.assertEqual(self.load("r.json")["setup"]["kind"], "command")
 
+    def test_the_peak_of_a_commands_memory_is_judged_if_it_is_asked_for(self):
+        def filled(megabytes):
+            return f"dd if=/dev/zero of=/dev/null bs={megabytes}M count=1"
+        self.compare(filled(60), filled(70), "--kind command --repetitions 1 --max-blocks 8 "
+                     "--judge peak_memory_bytes=5%", status=1)
+        [row] = self.load("r.json")["benchmarks"]
+        [memory] = row["judged"]
+        self.assertEqual((memory["metric"], memory["verdict"]), ("peak_memory_bytes", "FAIL"))
+        self.assertAlmostEqual(memory["change"], 70 / 60 - 1, delta=0.03)
+
     def test_a_command_runs_where_it_is_told_to(self):
         (self.folder / "there").mkdir()
         self.write("tool", "#!/bin/sh\npwd >>cwds\n", 0o755)

@@ -79,9 +79,24 @@ TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
   EXPECT_EQ(run.cases[3].repetitions[0].real_ns, 5e9);
 }
 
+TEST(LinesOfText, with_another_unit_are_counters_of_the_time_before) {
+  const model::Run run = parse_lines(
+      "sort 1 ms\nsort 7 peak_bytes\nhash 3 ms\nsort 2 ms\n"
+      "sort 9 peak_bytes\nsort 0.5 hits/s\n");
+  ASSERT_EQ(run.cases[0].repetitions.size(), 2U);
+  EXPECT_EQ(run.cases[0].repetitions[0].counters.at("peak_bytes"), 7);
+  EXPECT_EQ(run.cases[0].repetitions[1].counters.at("peak_bytes"), 9);
+  EXPECT_EQ(run.cases[0].repetitions[1].counters.at("hits/s"), 0.5);
+  EXPECT_TRUE(run.cases[0].unusable.empty());
+  EXPECT_TRUE(run.cases[1].repetitions[0].counters.empty());
+}
+
 TEST(LinesOfText, with_another_unit_or_no_time_make_a_benchmark_unusable) {
   const model::Run run = parse_lines("size 3 MB\nzero 0 s\nless -1 s\nnone nan s\nendless inf s\n");
-  EXPECT_EQ(run.cases[0].unusable, "is in 'MB', which is no unit of time (ns, us, ms, s)");
+  EXPECT_EQ(
+      run.cases[0].unusable,
+      "is in 'MB', which is no unit of time (ns, us, ms, s); a metric comes after the time of "
+      "its benchmark");
   EXPECT_EQ(run.cases[1].unusable, "takes 0 ns, which no measurement gives");
   EXPECT_EQ(run.cases[2].unusable, "takes -1000000000 ns, which no measurement gives");
   EXPECT_FALSE(run.cases[3].unusable.empty());
