@@ -83,6 +83,7 @@ struct Call {
 
 Call call_of(const Program& program, const std::string& benchmark, std::uint64_t seed,
              const fs::path& json) {
+  if (program.kind().is_counted_whole()) return {{}, program.command()};
   SampleRequest request;
   request.seed = seed;
   if (&program.kind() == &google_benchmark_kind()) {
@@ -122,6 +123,21 @@ std::optional<perf::CallgrindProfile> last_loop(const fs::path& folder, bool is_
     if (is_marked && !profile->trigger.starts_with("--dump-before=")) continue;
     result = std::move(profile);
     last = part;
+  }
+  return result;
+}
+
+/// All files that callgrind wrote, one for each process.
+std::optional<perf::CallgrindProfile> sum_of_all(const fs::path& folder) {
+  std::optional<perf::CallgrindProfile> result;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    auto profile = perf::parse_callgrind(read_file(entry.path()).bytes);
+    if (!profile) continue;
+    if (result) {
+      perf::add(*profile, *result);
+    } else {
+      result = std::move(profile);
+    }
   }
   return result;
 }
@@ -170,6 +186,7 @@ std::string why_interpreted(const Program& program) {
 
 CallgrindCount count_by_callgrind(const Program& program, const std::string& benchmark,
                                   std::uint64_t seed, double timeout_s, const Bench& bench) {
+  const bool is_whole = program.kind().is_counted_whole();
   const bool is_foreign = &program.kind() == &google_benchmark_kind();
   CallgrindCount count;
   count.failure = program.kind().why_not_counted();
@@ -202,15 +219,16 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
     count.failure = fmt::format("under callgrind it {}", outcome.text());
     return count;
   }
-  auto profile = last_loop(scratch.path(), is_foreign);
+  auto profile = is_whole ? sum_of_all(scratch.path()) : last_loop(scratch.path(), is_foreign);
   if (!profile) {
     count.failure = is_foreign ? "callgrind saw no loop of Google Benchmark's: the symbols of "
                                  "benchmark::State tell where one begins and ends"
                                : "callgrind wrote no count of it";
     return count;
   }
-  count.iterations =
-      is_foreign ? iterations_in(json, benchmark, count.failure) : kCountedIterations;
+  count.iterations = is_whole     ? 1
+                     : is_foreign ? iterations_in(json, benchmark, count.failure)
+                                  : kCountedIterations;
   if (count.failure.empty()) count.profile = *std::move(profile);
   perf::leave_out_marks(count.profile);
   return count;

@@ -5,7 +5,8 @@
 // known name, and is run on a scheduler that does the same each time. Of any other program
 // callgrind writes a file whenever State::StartKeepRunning() of Google Benchmark returns, and
 // another when State::FinishKeepRunning() is called: that one holds the loop. It is taken from the
-// second repetition, since the first makes what is made only once.
+// second repetition, since the first makes what is made only once. Of a whole command all of its
+// processes are counted, from start to end.
 #pragma once
 
 #include <cstdint>

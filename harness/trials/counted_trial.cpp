@@ -189,7 +189,13 @@ std::string CountedTrial::why_nothing_counts(double budget_s) const {
                        model::duration_text(kLeastBudgetToCount_s));
   }
   for (const Side side : kBothSides) {
-    std::string why = of(programs_, side).kind().why_not_counted();
+    const ProgramKind& kind = of(programs_, side).kind();
+    // Its start depends on the length of its path, and more that is no change.
+    if (kind.is_counted_whole()) {
+      return fmt::format("a whole command is counted if --counters {} asks for it",
+                         model::kInstructionsExact);
+    }
+    std::string why = kind.why_not_counted();
     if (!why.empty()) return why;
     why = why_interpreted(of(programs_, side));
     if (!why.empty()) return fmt::format("{} is {}", name_of(side), why);

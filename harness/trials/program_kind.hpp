@@ -115,6 +115,10 @@ class ProgramKind {
   /// arguments name.
   [[nodiscard]] virtual bool may_be_in_path() const { return false; }
 
+  /// Whether an iteration is a whole process: then what it executes from its start to its end is
+  /// counted, with its children, if somebody asks for that.
+  [[nodiscard]] virtual bool is_counted_whole() const { return false; }
+
   /// Why callgrind cannot count what its benchmarks execute; empty if it can.
   [[nodiscard]] virtual std::string why_not_counted() const = 0;
 

@@ -38,7 +38,8 @@ class CommandKind final : public NamedKind {
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {
     return model::CpuTimeOf::process;
   }
-  std::string why_not_counted() const override { return "a whole command is not counted"; }
+  bool is_counted_whole() const override { return true; }
+  std::string why_not_counted() const override { return {}; }
 };
 
 }  // namespace

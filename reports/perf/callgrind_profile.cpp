@@ -1,6 +1,10 @@
 #include "reports/perf/callgrind_profile.hpp"
 
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "reports/model/pieces.hpp"
 
@@ -126,6 +130,35 @@ std::optional<CallgrindProfile> parse_callgrind(std::string_view content) {
     if (!parser.take(next_line(content))) return std::nullopt;
   }
   return std::move(parser).result();
+}
+
+void add(const CallgrindProfile& other, CallgrindProfile& to) {
+  std::unordered_map<std::string_view, std::size_t> known;
+  for (std::size_t i = 0; i < to.names.size(); ++i) known.emplace(to.names[i], i);
+  std::vector<std::size_t> place_of;  // of each name of the other
+  std::vector<std::string> more;
+  for (const std::string& name : other.names) {
+    const auto found = known.find(name);
+    place_of.push_back(found == known.end() ? to.names.size() + more.size() : found->second);
+    if (found == known.end()) more.push_back(name);
+  }
+  to.names.insert(to.names.end(), more.begin(), more.end());
+  const auto moved = [&](auto place) {
+    place.object = place_of[place.object];
+    place.function = place_of[place.function];
+    place.file = place_of[place.file];
+    return place;
+  };
+  for (const CallgrindProfile::Cost& cost : other.costs) to.costs.push_back(moved(cost));
+  for (CallgrindProfile::Call call : other.calls) {
+    call.callee_object = place_of[call.callee_object];
+    call.callee = place_of[call.callee];
+    to.calls.push_back(moved(call));
+  }
+  for (const auto& [function, file] : other.sources) {
+    to.sources.emplace(place_of[function], place_of[file]);
+  }
+  to.instructions += other.instructions;
 }
 
 }  // namespace taskbench::reports::perf

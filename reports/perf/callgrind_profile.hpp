@@ -48,4 +48,7 @@ struct CallgrindProfile {
 /// what callgrind adds: the depth of a recursion, the version of a symbol.
 [[nodiscard]] std::optional<CallgrindProfile> parse_callgrind(std::string_view content);
 
+/// Adds what another process has executed.
+void add(const CallgrindProfile& other, CallgrindProfile& to);
+
 }  // namespace taskbench::reports::perf

@@ -3,9 +3,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+import unittest
 from pathlib import Path
 
 from taskbench_command import CommandTest, main
@@ -369,6 +371,20 @@ class Compared(CommandTest):
         [memory] = row["judged"]
         self.assertEqual((memory["metric"], memory["verdict"]), ("peak_memory_bytes", "FAIL"))
         self.assertAlmostEqual(memory["change"], 70 / 60 - 1, delta=0.03)
+
+    @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
+    def test_what_a_command_and_its_children_execute_is_counted_if_it_is_asked_for(self):
+        def counting(to):
+            return f"sh -c 'seq {to}; true'"
+        self.compare(counting(2000), counting(2600), "--kind command --repetitions 1 "
+                     "--max-blocks 1 --inconclusive pass-always "
+                     "--counters instructions-exact", status=1)
+        [row] = self.load("r.json")["benchmarks"]
+        counts = row["instructions"]
+        self.assertEqual((counts["verdict"], counts["reason"]), ("FAIL", None))
+        # The shell alone executes less than that.
+        self.assertGreater(counts["base"], 200_000)
+        self.assertGreater(counts["change"], 0.01)
 
     def test_a_command_runs_where_it_is_told_to(self):
         (self.folder / "there").mkdir()

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace taskbench::reports::perf {
@@ -45,6 +46,33 @@ constexpr std::string_view kProfile =
     "totals: 130\n";
 
 CallgrindProfile profile_of(std::string_view text) { return parse_callgrind(text).value(); }
+
+TEST(CallgrindProfile, of_another_process_is_added_by_its_names) {
+  CallgrindProfile sum = profile_of(
+      "events: Ir\nob=/bin/sh\nfl=sh.c\nfn=main\n0x1 7 10\n"
+      "ob=/usr/lib/libc.so.6\nfl=???\nfn=malloc\n0x2 0 5\ntotals: 15\n");
+  const CallgrindProfile other = profile_of(kProfile);
+  add(other, sum);
+  EXPECT_EQ(sum.instructions, 145U);
+  ASSERT_EQ(sum.costs.size(), 2 + other.costs.size());
+  for (std::size_t i = 0; i < other.costs.size(); ++i) {
+    const auto& added = sum.costs[2 + i];
+    const auto& cost = other.costs[i];
+    EXPECT_EQ(sum.names[added.object], other.names[cost.object]);
+    EXPECT_EQ(sum.names[added.function], other.names[cost.function]);
+    EXPECT_EQ(sum.names[added.file], other.names[cost.file]);
+    EXPECT_EQ(added.address, cost.address);
+    EXPECT_EQ(added.instructions, cost.instructions);
+  }
+  ASSERT_EQ(sum.calls.size(), other.calls.size());
+  for (std::size_t i = 0; i < other.calls.size(); ++i) {
+    EXPECT_EQ(sum.names[sum.calls[i].callee], other.names[other.calls[i].callee]);
+    EXPECT_EQ(sum.names[sum.calls[i].callee_object], other.names[other.calls[i].callee_object]);
+    EXPECT_EQ(sum.calls[i].calls, other.calls[i].calls);
+  }
+  // A name that both have is one name.
+  EXPECT_EQ(std::ranges::count(sum.names, "/usr/lib/libc.so.6"), 1);
+}
 
 TEST(CallgrindProfile, has_each_cost_with_its_place) {
   const CallgrindProfile profile = profile_of(kProfile);
