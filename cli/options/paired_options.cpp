@@ -150,8 +150,9 @@ struct Judged {
       if (name == time) refuse("{} '{}': times are always judged, by --delta", option, text);
     }
     const std::string percentage(text.substr(equals + 1));
+    const double most = more_is_better ? 0.99 : 10;  // nothing falls by more than all of it
     return {.name = std::string(name),
-            .delta = Percentage{0.0001, 10}.parse(option, {percentage}),
+            .delta = Percentage{0.0001, most}.parse(option, {percentage}),
             .more_is_better = more_is_better};
   }
 };

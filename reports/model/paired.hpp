@@ -83,7 +83,7 @@ enum class CpuTimeOf {
 /// that processes report.
 struct JudgedMetric {
   std::string name;
-  double delta = 0;  ///< the smallest change that matters, relative
+  double delta = 0;  ///< the smallest rise that matters, relative, or fall if more is better
   bool more_is_better = false;
   std::set<std::string> of{};  ///< the benchmarks of which both sides report it
 

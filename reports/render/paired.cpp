@@ -51,6 +51,8 @@ verdict::MetricVerdict as_ratio(const verdict::JudgedVerdict& row) {
   verdict::MetricVerdict shown = row;
   if (!row.more_is_better) return shown;
   const auto turned = [](double change) { return 1 / (1 + change) - 1; };
+  shown.delta = -turned(row.delta);
+  if (row.detectable) shown.detectable = -turned(*row.detectable);
   shown.change = turned(row.change);
   shown.low = row.high ? std::optional(turned(*row.high)) : std::nullopt;
   shown.high = row.low ? std::optional(turned(*row.low)) : std::nullopt;
@@ -62,9 +64,12 @@ std::string value_text(const std::string& metric, double value) {
   return metric.ends_with("bytes") ? with_prefix(value) + 'B' : three_digits(value);
 }
 
-/// "5.0 % more peak_memory_bytes", of what is worse.
-std::string worse_text(const std::string& metric, bool more_is_better, double by) {
-  return fmt::format("{} {} {}", percent(by), more_is_better ? "less" : "more", metric);
+/// "5.0 % more peak_memory_bytes", for each metric that was asked for: what fails.
+Sentences judged_thresholds(const model::PairedSetup& setup) {
+  return model::each_of(setup.judged, [](const model::JudgedMetric& each) {
+    return fmt::format("{} {} {}", percent(each.delta), each.more_is_better ? "less" : "more",
+                       each.name);
+  });
 }
 
 VerdictText::Row row_of(const verdict::JudgedVerdict& row, int blocks,
@@ -412,11 +417,8 @@ std::string cpu_basis(const model::PairedSetup& setup) {
 /// How metrics were judged that were asked for.
 std::string judged_basis(const model::PairedSetup& setup) {
   if (setup.judged.empty()) return {};
-  const auto thresholds = model::each_of(setup.judged, [](const model::JudgedMetric& each) {
-    return worse_text(each.name, each.more_is_better, each.delta);
-  });
   return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
-                     fmt::join(thresholds, ", "), percent(setup.alpha));
+                     fmt::join(judged_thresholds(setup), ", "), percent(setup.alpha));
 }
 
 /// What other processes used, if the journal says that.
@@ -572,14 +574,11 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   text.remarks = remarks(trial, report);
   text.basis = basis(trial, report);
   text.explanation = explanation_lines(trial, report);
-  text.headline = verdict_sentence(
-      report.overall, text,
-      {.alpha = trial.setup.alpha,
-       .pass_error = trial.setup.pass_error,
-       .threshold = threshold_text(trial.setup, report),
-       .others = model::each_of(trial.setup.judged, [](const model::JudgedMetric& each) {
-         return worse_text(each.name, each.more_is_better, each.delta);
-       })});
+  text.headline = verdict_sentence(report.overall, text,
+                                   {.alpha = trial.setup.alpha,
+                                    .pass_error = trial.setup.pass_error,
+                                    .threshold = threshold_text(trial.setup, report),
+                                    .others = judged_thresholds(trial.setup)});
   return text;
 }
 

@@ -159,7 +159,8 @@ void set_thresholds(const PairedTrial& trial, const std::string& benchmark,
   if (family.of == Family::Of::cpu_time) {
     series.delta *= wanted_per_cpu_time(trial, benchmark, blocks);
   } else if (family.of == Family::Of::asked_for) {
-    series.delta = family.asked_for->delta;
+    const double delta = family.asked_for->delta;
+    series.delta = series.more_is_better ? 1 / (1 - delta) - 1 : delta;
     series.epsilon = std::min(series.epsilon, series.delta / 3);  // the floor is that of times
   }
 }

@@ -242,6 +242,7 @@ class Verdicts(AbTest):
             ("other=5%", 5, "--judge: unknown metric 'other'; there are nodes, none"),
             ("nodes", 2, "--judge 'nodes': give a metric and the smallest change that matters"),
             ("nodes=much", 2, "--judge"),
+            ("more:nodes=100%", 2, "--judge"),
             ("time=5%", 2, "--judge 'time=5%': times are always judged, by --delta"),
             ("nodes=5%,nodes=6%", 2, "--judge: 'nodes' is named twice"),
         ):

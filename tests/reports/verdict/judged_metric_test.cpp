@@ -66,6 +66,18 @@ TEST(JudgedMetric, of_a_metric_of_which_more_is_better_less_fails) {
   }
 }
 
+TEST(JudgedMetric, of_which_more_is_better_fails_by_as_much_as_it_falls) {
+  for (const auto& [change, verdict] :
+       {std::pair{-0.45, Verdict::pass}, {-0.55, Verdict::fail}, {0.9, Verdict::pass}}) {
+    auto trial = trial_with_nodes(change, 0.01, true);
+    trial.setup.judged[0].delta = 0.5;
+    const PairedReport report = judge(trial);
+    EXPECT_EQ(report.benchmarks[1].judged[0].verdict, verdict) << change;
+    const std::string text = render::table(trial, report, {});
+    EXPECT_TRUE(contains(text, "50.0 %"));
+  }
+}
+
 TEST(JudgedMetric, a_metric_that_is_equal_in_all_processes_passes) {
   const PairedReport report = judge(trial_with_nodes(0, 0));
   EXPECT_EQ(report.benchmarks[1].judged[0].verdict, Verdict::pass);
