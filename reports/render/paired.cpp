@@ -259,18 +259,10 @@ void add_unjudged(const BenchmarkVerdict& row, const Cells& titles,
                   VerdictText::Benchmark& benchmark) {
   for (const verdict::JudgedVerdict& each : row.judged) {
     if (each.reason.empty()) continue;
-    Cells cells(titles.size(), std::string(kNone));
-    cells[0] = "  its " + each.metric;
-    cells[1] = word(each.verdict);
-    benchmark.rows.push_back({std::move(cells), each.verdict});
+    benchmark.rows.push_back(counted_row(titles, each.metric, each.verdict, false, false));
     if (benchmark.verdict != Verdict::pass) continue;
-    benchmark.verdict = Verdict::inconclusive;
-    benchmark.metric = Metric::asked_for;
+    benchmark.leave_open(Metric::asked_for, "not judged, as " + each.reason);
     benchmark.metric_name = each.metric;
-    benchmark.improved = false;
-    benchmark.change = 0;
-    benchmark.low = benchmark.high = std::nullopt;
-    benchmark.reason = "not judged, as " + each.reason;
   }
 }
 

@@ -206,11 +206,8 @@ void add_instructions(const verdict::InstructionsVerdict& instructions, const Ce
                       fmt::format("{} → {} per iteration", with_separators(exact->base, 0),
                                   with_separators(exact->head, 0)));
   } else if (instructions.verdict == Verdict::inconclusive && benchmark.verdict == Verdict::pass) {
-    benchmark.verdict = Verdict::inconclusive;
-    benchmark.metric = Metric::instructions;
-    benchmark.improved = false;
-    benchmark.low = benchmark.high = std::nullopt;
-    benchmark.reason = fmt::format("{}{}", kNoInstructions, instructions.reason);
+    benchmark.leave_open(Metric::instructions,
+                         fmt::format("{}{}", kNoInstructions, instructions.reason));
   }
 }
 

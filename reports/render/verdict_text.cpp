@@ -274,6 +274,14 @@ void Benchmark::fail_by(Metric counted, double by, std::string moved) {
   levels = std::move(moved);
 }
 
+void Benchmark::leave_open(Metric unknown, std::string why) {
+  verdict = Verdict::inconclusive;
+  metric = unknown;
+  low = high = std::nullopt;
+  improved = false;
+  reason = std::move(why);
+}
+
 std::vector<Benchmark> in_reading_order(std::vector<Benchmark> benchmarks) {
   constexpr std::array<int, 3> kPlaces{2, 0, 1};  // in the order of Verdict
   std::ranges::stable_sort(benchmarks, {}, [&](const Benchmark& each) {

@@ -65,6 +65,9 @@ struct VerdictText {
 
     /// Makes a count that has grown the metric of the verdict, which is a failure.
     void fail_by(Metric counted, double by, std::string moved);
+
+    /// Takes back a PASS, as this metric is not known.
+    void leave_open(Metric unknown, std::string why);
   };
 
   std::string headline;               ///< the verdict in one sentence, without its full stop

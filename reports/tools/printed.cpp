@@ -84,8 +84,7 @@ void read_line(const Words& words, model::Run& run) {
   } else {
     benchmark.unusable = fmt::format(
         "is in '{}', which is no unit of time (ns, us, ms, s); a metric comes after the time of "
-        "its "
-        "benchmark",
+        "its benchmark",
         unit);
   }
 }

@@ -117,7 +117,7 @@ TEST(FrameCache, gives_back_what_is_free_when_it_is_asked_to) {
   for (const Block& block : kept) block.check_and_free();
 }
 
-/// Allocates, and frees, as much that the depot thinks of giving it back.
+/// Allocates and frees so much that the depot thinks of giving it back.
 void use_much() {
   std::vector<Block> blocks;
   for (int i = 0; i < 20'000; ++i) blocks.emplace_back(16, 7);
@@ -146,6 +146,20 @@ TEST(FrameCache, gives_back_what_lies_idle) {
     EXPECT_TRUE(tests::eventually([&] { return reserved_block_bytes() < used / 4; }));
     EXPECT_TRUE(tests::eventually([] { return !has_thread("taskbench-trim"); }));
   }
+}
+
+TEST(FrameCache, gives_back_what_lies_idle_when_a_runtime_sleeps) {
+  if (!kCached) return;
+  Runtime runtime = Runtime::Builder{}.workers(2).build();
+  const std::size_t before = reserved_block_bytes();
+  runtime.block_on([]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 20'000; ++i) handles.push_back(spawn([]() -> Task<> { co_return; }()));
+    for (JoinHandle<void>& handle : handles) co_await handle;
+  }());
+  const std::size_t used = reserved_block_bytes();
+  EXPECT_GT(used, before);
+  EXPECT_TRUE(tests::eventually([&] { return reserved_block_bytes() < used; }));
 }
 
 TEST(FrameCache, keeps_what_lies_idle_while_instructions_are_counted) {
