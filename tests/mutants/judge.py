@@ -1,4 +1,5 @@
-"""Judges planted mutants: by the models that reach them, then by the tests, then by the storms."""
+"""Judges planted mutants: by the models that reach them, then by the tests, then by the storms, and
+of locks by the compiler."""
 
 import json
 import os
@@ -11,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import thread_safety
 from planted_build import TARGETS
 
 # Tests that need these seconds together run first, in one process; the rest follows.
@@ -31,8 +33,9 @@ NOT_RUN = {"taskbench_runtime_tests": "*DeathTest*"}
 
 
 class Judge:
-    def __init__(self, build, kills_of_others=()):
+    def __init__(self, build, within_s=None, kills_of_others=()):
         self.build = build
+        self.within_s = within_s  # of each program, the tests that take so long together
         self.tests = {}  # by program: a list of (name, seconds, numbers that it reaches)
         self.kills = {name: 1 for name in kills_of_others}
         self.lock = threading.Lock()
@@ -70,9 +73,12 @@ class Judge:
         reaching = [(name, seconds) for name, seconds, reached in self.tests[target]
                     if number in reached]
         reaching.sort(key=lambda test: test[1] / (1 + self.kills.get(test[0], 0)))
-        batch, total = [], 0.0
+        batch, total, in_all = [], 0.0, 0.0
         limit = QUICK_S
         for name, seconds in reaching:
+            in_all += seconds
+            if self.within_s is not None and in_all > self.within_s:
+                break
             if batch and total + seconds > limit:
                 yield batch, total
                 batch, total, limit = [], 0.0, limit * 8
@@ -104,6 +110,9 @@ class Judge:
                 by = ("model" if target in MODELS else "storm" if target == STORMS else "test")
                 return {"verdict": "killed", "by": by, "test": test, "why": why,
                         "seconds": round(time.monotonic() - began, 2)}
+        if said := thread_safety.refusal(self.build.root, mutant):
+            return {"verdict": "killed", "by": "compiler", "test": "", "why": said,
+                    "seconds": round(time.monotonic() - began, 2)}
         return {"verdict": "survived" if reached else "not reached", "by": "", "test": "",
                 "why": doubt, "seconds": round(time.monotonic() - began, 2)}
 

@@ -16,6 +16,7 @@ import operators
 import judge
 import planted
 import survivors
+import thread_safety
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -131,7 +132,9 @@ class FakeBuild:
     """Programs that fail as they are told to, in place of models and tests."""
 
     def __init__(self, folder, scripts):
-        self.folder = folder
+        self.folder = self.root = folder
+        (folder / "runtime").mkdir()
+        (folder / "runtime/f.hpp").write_text(SOURCE, encoding="utf-8")
         for target in planted.planted_build.TARGETS:
             program = folder / target
             program.write_text("#!/bin/sh\n" + scripts.get(target, ""), encoding="utf-8")
@@ -153,11 +156,11 @@ class Judging(unittest.TestCase):
     def setUp(self):
         self.mutants = found_in(SOURCE)[:3]
 
-    def judged(self, **scripts):
+    def judged(self, within_s=None, **scripts):
         with tempfile.TemporaryDirectory(prefix="taskbench-judge-") as folder:
             names = {target: NOTHING for target in planted.planted_build.TARGETS}
             build = FakeBuild(Path(folder), names | scripts)
-            judging = judge.Judge(build)
+            judging = judge.Judge(build, within_s)
             judging.record()
             results = judge.Results(Path(folder) / "results.jsonl")
             judge.judge_all(judging, results, self.mutants, 1, lambda mutant, result: None)
@@ -179,12 +182,48 @@ class Judging(unittest.TestCase):
                          ["survived", "killed", "not reached"])
         self.assertEqual(verdicts[1]["by"], "storm")
 
+    def test_no_test_runs_that_takes_longer_than_the_time_there_is(self):
+        fails = RECORD + "exit 1"
+        verdicts = self.judged(within_s=0.0005, taskbench_runtime_models=fails)
+        self.assertEqual(verdicts[0]["verdict"], "not reached")
+        verdicts = self.judged(within_s=0.0015, taskbench_runtime_models=fails)
+        self.assertEqual(verdicts[0]["verdict"], "killed")
+
     def test_a_test_with_threads_that_fails_once_kills_nothing(self):
         with tempfile.TemporaryDirectory(prefix="taskbench-judge-") as folder:
             fails = RECORD + f'mkdir "{folder}/$TASKBENCH_MUTANT" 2>/dev/null || exit 0; exit 1'
             verdicts = self.judged(taskbench_runtime_tests=fails)
         self.assertEqual(verdicts[0]["verdict"], "survived")
         self.assertIn("failed once", verdicts[0]["why"])
+
+
+LOCKED = """#include "runtime/base/thread_safety.hpp"
+#include "runtime/base/sync_primitives.hpp"
+using namespace taskbench::rt;
+struct Count {
+  base::Mutex mutex;
+  int guarded TASKBENCH_GUARDED_BY(mutex) = 0;
+  int own = 0;
+  void add() { const base::LockGuard lock(mutex); ++guarded; }
+  void add_own() { const base::LockGuard lock(mutex); ++own; }
+};
+"""
+
+
+@unittest.skipIf(thread_safety.CLANG is None, "no clang++")
+class Locks(unittest.TestCase):
+    def test_the_compiler_refuses_what_a_left_out_lock_guards(self):
+        with tempfile.TemporaryDirectory(prefix="taskbench-locks-") as folder:
+            root = Path(folder)
+            (root / "runtime").symlink_to(ROOT / "runtime")
+            (root / "count.hpp").write_text(LOCKED, encoding="utf-8")
+            guard = b"base::LockGuard"
+            places = [each.start() for each in re.finditer(guard, LOCKED.encode())]
+            said = [thread_safety.refusal(root, operators.Mutant(
+                "count.hpp", "add", "", 0, "lock", [(place, True, 0, "", len(guard))]))
+                for place in places]
+        self.assertRegex(said[0], "'guarded' requires holding")
+        self.assertIsNone(said[1])
 
 
 class ListOfSurvivors(unittest.TestCase):

@@ -23,8 +23,8 @@ def piece_of(mutants, piece):
 
 def table(mutants, results, not_compiled, known):
     """A row for each folder: what became of its mutants."""
-    columns = ("model", "test", "storm", "time-out", "equivalent", "no reason", "not reached",
-               "does not compile", "not judged")
+    columns = ("model", "test", "storm", "compiler", "time-out", "equivalent", "no reason",
+               "not reached", "does not compile", "not judged")
     rows = defaultdict(Counter)
     for mutant in mutants:
         row = rows[folder_of(mutant)]
@@ -77,7 +77,7 @@ def run(arguments, root):
         print(table(chosen, results.all, build.not_compiled, known))
         return 0
     build.compile()
-    judging = judge.Judge(build)
+    judging = judge.Judge(build, arguments.within)
     judging.record()
     work = [mutant for mutant in chosen if mutant.name not in build.not_compiled and
             is_due(mutant, results.all.get(mutant.name), arguments.again)]

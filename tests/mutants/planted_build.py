@@ -87,7 +87,7 @@ class PlantedBuild:
         included.write_text(f'add_compile_options(-w "SHELL:-include {header}")\n'
                             f'add_link_options("{recording}")\n', encoding="utf-8")
         command = ["cmake", "-S", self.tree, "-B", self.build, "-DCMAKE_BUILD_TYPE=Debug",
-                   "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON",
+                   "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=ON",
                    "-DCMAKE_UNITY_BUILD_BATCH_SIZE=8", "-DTASKBENCH_BUILD_TOOLS=OFF",
                    "-DTASKBENCH_TEST_PROJECT=OFF", "-DTASKBENCH_INSTALL=OFF",
                    f"-DCMAKE_PROJECT_INCLUDE={included}"]
