@@ -132,7 +132,6 @@ void Pool::detach() noexcept {
   detached_ = true;
   for (Thread& each : threads_) each.thread.detach();
   for (Thread& each : ended_) each.thread.detach();
-  ended_.clear();
 }
 
 BlockingCounters Pool::counters() const {

@@ -175,7 +175,6 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
       std::uint32_t before = kTold;
       // relaxed: puts back the announcement; a token that came meanwhile is seen below
       token.compare_exchange_strong(before, expected, base::relaxed, base::relaxed);
-      in_time = true;
     }
     // relaxed: the parker takes the token
     if (token.load(base::relaxed) != expected || (!in_time && until == deadline)) break;

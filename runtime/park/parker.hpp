@@ -91,10 +91,10 @@ class Parker {
     token_.exchange(kNone, base::acquire);
     return true;
   }
-  bool announce_sleep() noexcept {
+  void announce_sleep() noexcept {
     std::uint32_t expected = kNone;
     // relaxed: announces only that somebody must be woken; the token synchronises
-    return token_.compare_exchange_strong(expected, kSleeping, base::relaxed, base::relaxed);
+    token_.compare_exchange_strong(expected, kSleeping, base::relaxed, base::relaxed);
   }
 
   Sleeper& sleeper_;

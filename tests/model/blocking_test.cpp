@@ -57,6 +57,29 @@ TEST(BlockingPoolModel, a_thread_that_tires_of_waiting_misses_no_call) {
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
+// It would end as soon as it is idle again.
+TEST(BlockingPoolModel, a_thread_that_was_called_as_it_tired_of_waiting_keeps_no_token) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1, std::chrono::hours(1)));
+        park::Parker parker;
+        base::Clock::time_point begun;
+        for (int i = 0; i < 2; ++i) {
+          blocking::spawn_on(*owner, [&] {
+            begun = base::Clock::now();
+            parker.unpark();
+          }).detach();
+          parker.park();
+        }
+        const std::uint64_t threads = owner->pool.counters().threads;
+        // A wait that ends at its deadline takes the clock a second further.
+        const bool tired = base::Clock::now() - begun >= std::chrono::seconds(1);
+        mc::require(threads == 1 || tired, "it has not waited for long");
+        end(*owner);
+      },
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
 TEST(BlockingPoolModel, a_call_against_the_shutdown_is_run_or_cancelled) {
   holds(
       [] {
@@ -90,6 +113,27 @@ TEST(BlockingPoolModel, threads_that_were_left_alone_end_the_runtime) {
         }
       },
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
+TEST(BlockingPoolModel, threads_that_were_left_alone_are_counted_until_they_end) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1));
+        park::Parker begun;
+        park::Parker may_end;
+        blocking::spawn_on(*owner, [&] {
+          begun.unpark();
+          may_end.park();
+        }).detach();
+        begun.park();
+        owner->pool.close();
+        mc::require(!owner->pool.join(base::Clock::time_point::min()), "it runs");
+        owner->pool.detach();
+        mc::require(owner->pool.counters().threads == 1, "still");
+        may_end.unpark();
+        while (owner->pool.counters().threads != 0) base::yield_thread();
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 /// Calls that run at the same time, of which no more than `most` may.

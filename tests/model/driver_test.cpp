@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/epoll.h>
+
+#include <chrono>
+#include <optional>
+
+#include "runtime/task/context.hpp"
 #include "runtime/task/leaf.hpp"
 #include "tests/model/on_a_thread.hpp"
 #include "tests/model/runtime_check.hpp"
@@ -52,9 +58,63 @@ Task<int> waits(driver::Wheel& wheel, park::Parker* parker) {
 
 /// Sleeps in `driver` until there is a token.
 void sleep(Driver& driver, park::Parker& parker) {
-  while (!parker.park_once()) driver.dispatch(nullptr);
+  while (!parker.park_once()) {
+    mc::require(driver.has_it(), "there is something else than a token");
+    driver.dispatch(nullptr);
+  }
   driver.dispatch(nullptr);
 }
+
+/// A task that waits for a timer of `wheel`, which is due.
+class WaitsForATimer {
+ public:
+  explicit WaitsForATimer(driver::Wheel& wheel, park::Parker* parker = nullptr)
+      : header_(waits(wheel, parker).release_for_spawn(&runs_)), handle_(header_) {
+    runs_.schedule(header_);
+  }
+  [[nodiscard]] bool has_fired() const { return handle_.is_finished(); }
+
+ private:
+  WhereWoken runs_;
+  task::Header* const header_;
+  const JoinHandle<int> handle_;
+};
+
+/// A thread that has left its sleep for a timer, and so has the driver until it dispatches.
+class HasTheDriver {
+ public:
+  explicit HasTheDriver(Driver& driver) : driver_(driver), timer_(driver.outside_wheel()) {
+    park::Parker parker(driver);
+    mc::require(!parker.park_once() && driver.has_it(), "the timer is due");
+  }
+  ~HasTheDriver() { driver_.dispatch(nullptr); }
+  HasTheDriver(const HasTheDriver&) = delete;
+  HasTheDriver& operator=(const HasTheDriver&) = delete;
+
+ private:
+  Driver& driver_;
+  const WaitsForATimer timer_;
+};
+
+/// Sleeps in `sleeper` until somebody wakes it, by a token of its own that nobody else should
+/// touch.
+class Untouched {
+ public:
+  explicit Untouched(park::Sleeper& sleeper) : sleeper_(sleeper) {}
+  void sleep() { (void)sleeper_.sleep(token_, kSleeps, base::Clock::time_point::max()); }
+  void wake() {
+    mc::require(token_.load(base::relaxed) == kSleeps, "its token has not been touched");
+    token_.store(kWoken, base::relaxed);
+    sleeper_.wake(&token_);
+  }
+
+ private:
+  static constexpr std::uint32_t kSleeps = 1;
+  static constexpr std::uint32_t kWoken = 2;
+
+  park::Sleeper& sleeper_;
+  park::Token token_{kSleeps};
+};
 
 enum class Use : std::uint8_t { none, epoll };
 
@@ -121,25 +181,221 @@ TEST(DriverModel, tokens_wake_two_of_whom_one_may_be_told_to_watch) {
   holds([] { tokens_wake_two(Use::epoll); }, {.preemptions = 3, .weak_failures = 0});
 }
 
+void nobody_has_to_be_told(Use use) {
+  const base::Ref<Driver> driver(new Driver(0));
+  if (use == Use::epoll) (void)driver->epoll_descriptor();
+  mc::require(driver->in_use() == (use == Use::epoll), "whether there is something to watch");
+  mc::require(driver->watches_descriptors() == (use == Use::epoll), "and what");
+  park::Parker one(*driver);
+  Untouched two(*driver);
+  base::Thread first([&] { sleep(*driver, one); });
+  base::Thread second([&] { two.sleep(); });
+  (void)one.unpark();
+  first.join();
+  two.wake();
+  second.join();
+}
+
 TEST(DriverModel, nobody_has_to_be_told_to_watch_who_went_to_sleep_beside_somebody_inside) {
+  holds([] { nobody_has_to_be_told(Use::epoll); }, {.preemptions = 3, .weak_failures = 0});
+}
+
+/// How many waits have ended at a deadline in this execution, each of which takes a second.
+std::int64_t timeouts() {
+  return std::chrono::floor<std::chrono::seconds>(base::Clock::now().time_since_epoch()).count();
+}
+
+TEST(DriverModel, nobody_has_to_watch_where_there_is_nothing_to_watch) {
+  holds(
+      [] {
+        nobody_has_to_be_told(Use::none);
+        mc::require(timeouts() == 0, "all have slept until they were woken");
+      },
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
+/// Waits end at their deadlines once nothing else is left to do.
+constexpr mc::Options kPatient{.preemptions = 1, .weak_failures = 0, .timeouts = true, .early = 0};
+
+/// Returns, where all are patient, once all others sleep.
+void let_others_fall_asleep() {
+  park::Parker parker;
+  (void)parker.park_until(base::Clock::now() + std::chrono::seconds(1));
+}
+
+/// Two threads sleep in `sleeper` while somebody has the driver. Returns how many watches have
+/// ended.
+std::int64_t watches_of_two(Driver& driver, park::Sleeper& sleeper) {
+  const HasTheDriver here(driver);
+  park::Parker one(sleeper);
+  park::Parker two(sleeper);
+  base::Thread first([&] { sleep(driver, one); });
+  base::Thread second([&] { sleep(driver, two); });
+  let_others_fall_asleep();
+  const std::int64_t ended = timeouts() - 1;
+  (void)one.unpark();
+  (void)two.unpark();
+  first.join();
+  second.join();
+  return ended;
+}
+
+TEST(DriverModel, of_those_that_sleep_beside_somebody_one_watches) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        const std::int64_t ended = watches_of_two(*driver, *driver);
+        mc::require(ended <= 1, "one, and once");
+        mc::sometimes("it has ended", ended == 1);
+      },
+      kPatient);
+}
+
+TEST(DriverModel, the_reserve_does_not_watch_while_somebody_has_the_driver) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        mc::require(watches_of_two(*driver, driver->reserve()) == 0, "none");
+      },
+      kPatient);
+}
+
+// As long as somebody has the driver, who watches need not be replaced when it leaves.
+TEST(DriverModel, nobody_is_told_to_watch_while_somebody_has_the_driver) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        park::Parker one(*driver);
+        Untouched two(driver->reserve());
+        std::optional<HasTheDriver> here(std::in_place, *driver);
+        base::Thread first([&] { sleep(*driver, one); });
+        base::Thread second([&] { two.sleep(); });
+        (void)one.unpark();
+        first.join();
+        two.wake();
+        second.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+// Nothing but the end of its watch, for which it has no time here, lets it take the driver.
+TEST(DriverModel, who_is_told_to_watch_lets_others_look_first) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        park::Parker parker(driver->reserve());
+        base::Thread sleeper([&] { sleep(*driver, parker); });
+        const WaitsForATimer timer(driver->outside_wheel());
+        driver->look(nullptr);
+        mc::require(timer.has_fired(), "nobody else has the driver");
+        (void)parker.unpark();
+        sleeper.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
+// It would tell the next one, which tells the first when that is back in the line.
+TEST(DriverModel, who_is_told_to_watch_stays_in_the_line) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        park::Parker one(driver->reserve());
+        park::Parker two(driver->reserve());
+        base::Thread first([&] { sleep(*driver, one); });
+        base::Thread second([&] { sleep(*driver, two); });
+        (void)driver->epoll_descriptor();
+        (void)one.unpark();
+        (void)two.unpark();
+        first.join();
+        second.join();
+      },
+      {.preemptions = 2, .weak_failures = 0, .stale = 0});
+}
+
+TEST(DriverModel, a_sleep_beside_somebody_else_ends_at_its_deadline) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        const HasTheDriver here(*driver);
+        for (park::Sleeper* const sleeper :
+             {static_cast<park::Sleeper*>(driver.get()), &driver->reserve()}) {
+          base::Thread other([&] {
+            park::Parker parker(*sleeper);
+            mc::require(!parker.park_until(base::Clock::now() + std::chrono::seconds(1)),
+                        "there is no token");
+            mc::require(!driver->has_it(), "somebody else has it");
+          });
+          other.join();
+        }
+      },
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
+// As a worker does that was chosen while its sleep ended for a timer: its token is on its way.
+TEST(DriverModel, who_has_the_driver_may_sleep_again_before_it_dispatches) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        const HasTheDriver here(*driver);
+        for (park::Sleeper* const sleeper :
+             {static_cast<park::Sleeper*>(driver.get()), &driver->reserve()}) {
+          park::Parker parker(*sleeper);
+          base::Thread other([&] { (void)parker.unpark(); });
+          const bool woken = parker.park_until(base::Clock::now() + std::chrono::seconds(1));
+          mc::sometimes("a token", woken);
+          mc::sometimes("the deadline", !woken);
+          mc::require(driver->has_it(), "it has not dispatched");
+          other.join();
+        }
+      },
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
+}
+
+TEST(DriverModel, a_token_that_is_there_ends_the_sleep_without_the_driver) {
+  holds([] {
+    const base::Ref<Driver> driver(new Driver(0));
+    (void)driver->epoll_descriptor();
+    // An event before it, which has been dispatched.
+    driver::Registration ready;
+    base::Poller::opened->report(&ready, EPOLLIN);
+    driver->look(nullptr);
+    park::Token token{2};
+    mc::require(driver->sleep(token, 1, base::Clock::time_point::max()), "for the token");
+    mc::require(!driver->has_it(), "there is nothing to dispatch");
+  });
+}
+
+// While somebody else has the driver, what it left behind there must not stand for it.
+TEST(DriverModel, who_has_slept_inside_is_woken_from_its_next_sleep_beside) {
   holds(
       [] {
         const base::Ref<Driver> driver(new Driver(0));
         (void)driver->epoll_descriptor();
-        park::Parker one(*driver);
-        constexpr std::uint32_t kSleeps = 1;
-        park::Token two{kSleeps};
-        base::Thread first([&] { sleep(*driver, one); });
-        base::Thread second(
-            [&] { (void)driver->sleep(two, kSleeps, base::Clock::time_point::max()); });
-        (void)one.unpark();
-        first.join();
-        mc::require(two.load(base::relaxed) == kSleeps, "its token has not been touched");
-        two.store(2, base::relaxed);
-        driver->wake(&two);
-        second.join();
+        park::Parker parker(*driver);
+        park::Parker again;
+        base::Thread sleeper([&] {
+          sleep(*driver, parker);
+          (void)again.unpark();
+          sleep(*driver, parker);
+        });
+        base::Thread looker([&] { driver->look(nullptr); });
+        (void)parker.unpark();
+        again.park();
+        (void)parker.unpark();
+        sleeper.join();
+        looker.join();
       },
-      {.preemptions = 3, .weak_failures = 0});
+      {.preemptions = 1, .weak_failures = 0});
+}
+
+// Otherwise events would go to one of them, and wake-ups to the other.
+TEST(DriverModel, of_two_that_need_epoll_at_once_one_opens_it) {
+  holds([] {
+    const base::Ref<Driver> driver(new Driver(0));
+    base::Thread other([&] { (void)driver->epoll_descriptor(); });
+    (void)driver->epoll_descriptor();
+    other.join();
+  });
 }
 
 TEST(DriverModel, the_watcher_takes_a_driver_that_was_left) {
@@ -165,10 +421,7 @@ void timer_wakes(Use use) {
   if (use == Use::epoll) (void)driver->epoll_descriptor();
   park::Parker parker(*driver);
   base::Thread sleeper([&] { sleep(*driver, parker); });
-  WhereWoken runs;
-  task::Header* const header = waits(driver->outside_wheel(), &parker).release_for_spawn(&runs);
-  const JoinHandle<int> handle(header);
-  runs.schedule(header);
+  const WaitsForATimer timer(driver->outside_wheel(), &parker);
   sleeper.join();
 }
 
@@ -180,27 +433,114 @@ TEST(DriverModel, a_timer_set_meanwhile_ends_the_sleep_in_epoll) {
   holds([] { timer_wakes(Use::epoll); }, {.preemptions = 2, .weak_failures = 0});
 }
 
+TEST(DriverModel, who_looks_fires_its_own_timers_though_somebody_else_has_the_driver) {
+  holds([] {
+    const base::Ref<Driver> driver(new Driver(1));
+    const HasTheDriver here(*driver);
+    base::Thread worker([&] {
+      const WaitsForATimer timer(driver->wheel(0));
+      driver->look(&driver->wheel(0));
+      mc::require(timer.has_fired(), "its time has come");
+    });
+    worker.join();
+  });
+}
+
+/// The runtime of one worker, as its thread sees it: one of the wheels is its own.
+class OneWorker final : public task::Spawner {
+ public:
+  OneWorker(Driver& driver, driver::Wheel& own) : driver_(driver), own_(own) {}
+
+  void schedule(task::Header*) noexcept override {}
+  void spawn(task::Header*) noexcept override {}
+  void spawn_blocking(task::Header*) override {}
+  void run_root(task::Header*) noexcept override {}
+  Driver& driver() noexcept override { return driver_; }
+  driver::Wheel& timers() noexcept override { return own_; }
+
+ private:
+  Driver& driver_;
+  driver::Wheel& own_;
+};
+
+/// What the owner of a wheel does until `is_over`: a visitor that has found it inside yields until
+/// it has gone on.
+void go_on(const base::Atomic<bool>& is_over) {
+  base::Atomic<int> rounds{0};
+  while (!is_over.load(base::relaxed)) {
+    rounds.fetch_add(1, base::relaxed);
+    base::yield_thread();
+  }
+}
+
+// Whoever looks would store that nothing is due, over the time of the timer that came meanwhile.
+TEST(DriverModel, a_timer_that_a_worker_sets_while_another_thread_fires_its_wheel_fires) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(1));
+        const base::Ref<OneWorker> worker(new OneWorker(*driver, driver->wheel(0)));
+        const task::EnterContext enter(worker.get(), nullptr);
+        base::Atomic<bool> is_over{false};
+        const WaitsForATimer first(driver->wheel(0));
+        base::Thread looks([&] {
+          driver->look(nullptr);
+          is_over.store(true, base::relaxed);
+        });
+        const WaitsForATimer second(driver->wheel(0));
+        go_on(is_over);
+        looks.join();
+        driver->look(nullptr);
+        mc::require(first.has_fired() && second.has_fired(), "both");
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+/// A timer of `wheel`, which one thread cancels while another one, by `look`, fires it. `look` is
+/// given what says that it is over.
+template <class Look>
+void fires_or_is_cancelled(driver::Wheel& wheel, const Look& look) {
+  OnAThread runs;
+  task::Header* const header = waits(wheel, nullptr).release_for_spawn(&runs);
+  const JoinHandle<int> handle(header);
+  mc::require(!runs.poll(header), "it waits");
+  base::Atomic<bool> is_over{false};
+  base::Thread fires([&] { look(is_over); });
+  const bool claimed = task::claim_for_shutdown(header);
+  if (claimed) {
+    task::cancel(header);
+  } else {
+    runs.run_once_woken(header);
+  }
+  is_over.store(true, base::relaxed);
+  fires.join();
+  mc::sometimes("cancelled", claimed);
+  mc::sometimes("fired", !claimed);
+}
+
 TEST(DriverModel, a_timer_fires_or_is_cancelled) {
   holds(
       [] {
         const base::Ref<Driver> driver(new Driver(0));
-        OnAThread runs;
-        task::Header* const header =
-            waits(driver->outside_wheel(), nullptr).release_for_spawn(&runs);
-        const JoinHandle<int> handle(header);
-        mc::require(!runs.poll(header), "it waits");
-        base::Thread fires([&] { driver->look(nullptr); });
-        const bool claimed = task::claim_for_shutdown(header);
-        if (claimed) {
-          task::cancel(header);
-        } else {
-          runs.run_once_woken(header);
-        }
-        fires.join();
-        mc::sometimes("cancelled", claimed);
-        mc::sometimes("fired", !claimed);
+        fires_or_is_cancelled(driver->outside_wheel(), [&](const auto&) { driver->look(nullptr); });
       },
       kNoWeakFailures);
+}
+
+// By a thread that is another worker, or none.
+TEST(DriverModel, a_timer_of_a_worker_fires_or_is_cancelled_by_another_thread) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(2));
+        const base::Ref<OneWorker> worker(new OneWorker(*driver, driver->wheel(0)));
+        const base::Ref<OneWorker> other(new OneWorker(*driver, driver->wheel(1)));
+        const task::EnterContext enter(mc::choose(2) == 0 ? other.get() : nullptr, nullptr);
+        fires_or_is_cancelled(driver->wheel(0), [&](const base::Atomic<bool>& is_over) {
+          const task::EnterContext enter_worker(worker.get(), nullptr);
+          driver->look(&driver->wheel(0));
+          go_on(is_over);
+        });
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 }  // namespace

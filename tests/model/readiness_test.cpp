@@ -17,6 +17,7 @@
 #include "runtime/task/join.hpp"
 #include "runtime/task/select.hpp"
 #include "runtime/task/yield.hpp"
+#include "tests/model/kernel.hpp"
 #include "tests/model/on_a_thread.hpp"
 #include "tests/model/runtime_check.hpp"
 
@@ -258,6 +259,29 @@ TEST(ReadinessModel, of_two_tasks_that_begin_to_read_at_once_one_waits) {
         mc::require(got[0] == 1 || got[1] == 1, "one reads");
       },
       {.preemptions = 2, .weak_failures = 0});
+}
+
+// The system orders nothing that the language knows of when it gives a number again.
+TEST(ReadinessModel, G1_the_next_of_a_number_sees_what_its_owner_did) {
+  holds(
+      [] {
+        const base::Ref<driver::Driver> driver(new driver::Driver(0));
+        const Connection connection(0, Connection::Reports::itself);
+        base::Cell<int> uses{0};
+        base::Atomic<bool> is_free{false};
+        base::Thread owner([&] {
+          driver::Registration& own = driver->registrations().add(*driver, 0);
+          uses.set(1);
+          own.retire();
+          is_free.store(true, base::relaxed);
+        });
+        while (!is_free.load(base::relaxed)) base::yield_thread();
+        driver::Registration& next = driver->registrations().add(*driver, 0);
+        uses.set(2);
+        next.retire();
+        owner.join();
+      },
+      kNoWeakFailures);
 }
 
 TEST(ReadinessModel, a_read_that_waits_while_the_driver_ends_fails) {

@@ -89,6 +89,8 @@ class Poller {
   };
 
   void open(mc::Where where = mc::Where::current()) {
+    mc::require(!is_opened_.get(where), "it is opened once");
+    is_opened_.set(true, where);
     opened = this;
     open_.store(1, release, where);
   }
@@ -134,6 +136,7 @@ class Poller {
   inline static Poller* opened = nullptr;
 
  private:
+  Cell<bool> is_opened_{false};  // by one thread at a time
   Atomic<std::uint32_t> open_{0};
   Atomic<std::uint32_t> entered_{0};
   Atomic<std::uint32_t> pending_{0};

@@ -1,5 +1,5 @@
 // A socket wakes a task on every scheduler: while all workers sleep, while all are busy, and while
-// the one that watched computes.
+// the one that watched computes. And who of those that sleep is appointed to watch.
 #include "runtime/driver/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +8,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "runtime/net/async_fd.hpp"
+#include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
@@ -118,6 +122,67 @@ TEST_P(SocketsWakeBesideOthers, a_task_while_the_one_woken_before_computes) {
     co_return in_time;
   }(computing)));
   writer.join();
+}
+
+/// A thread that sleeps in a driver until it is given a token or, for an event, the driver.
+class Sleeping {
+ public:
+  /// Returns once it sleeps.
+  Sleeping(driver::Driver& driver, park::Sleeper& sleeper) : driver_(driver), parker_(sleeper) {
+    EXPECT_TRUE(tests::eventually([this] { return is_asleep(); }));
+  }
+  ~Sleeping() { wake(); }
+  Sleeping(const Sleeping&) = delete;
+  Sleeping& operator=(const Sleeping&) = delete;
+
+  void wake() {
+    if (!thread_.joinable()) return;
+    parker_.unpark();
+    thread_.join();
+  }
+  [[nodiscard]] bool has_had_the_driver() const { return has_had_the_driver_; }
+
+ private:
+  void sleep() {
+    number_ = gettid();
+    has_had_the_driver_ = !parker_.park_once();
+    driver_.dispatch(nullptr);
+  }
+  [[nodiscard]] bool is_asleep() const {
+    const std::string path = "/proc/self/task/" + std::to_string(number_.load()) + "/stat";
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    // The state stands behind the name, which is in parentheses.
+    const std::size_t name_ends = text.rfind(')');
+    return name_ends != std::string::npos && text.substr(name_ends, 3) == ") S";
+  }
+
+  driver::Driver& driver_;
+  park::Parker parker_;
+  std::atomic<int> number_{-1};
+  std::atomic<bool> has_had_the_driver_{false};
+  std::thread thread_{[this] { sleep(); }};
+};
+
+TEST(Watch, is_the_matter_of_the_worker_that_went_to_sleep_last) {
+  const Pair pair;
+  const base::Ref<driver::Driver> driver(new driver::Driver(0));
+  Sleeping inside(*driver, *driver);
+  const Sleeping reserve_before(*driver, driver->reserve());
+  const Sleeping worker_before(*driver, *driver);
+  const Sleeping worker(*driver, *driver);
+  Sleeping reserve_meanwhile(*driver, driver->reserve());
+  const Sleeping reserve_after(*driver, driver->reserve());
+  reserve_meanwhile.wake();
+  inside.wake();
+  // Nobody has the driver now, and somebody is appointed as there is something to watch.
+  driver::Registration& watched = driver->registrations().add(*driver, pair.to_be_read());
+  EXPECT_TRUE(tests::eventually([&] { return worker.has_had_the_driver(); }, 5s));
+  for (const Sleeping* other : {&reserve_before, &worker_before, &reserve_after}) {
+    EXPECT_FALSE(other->has_had_the_driver());
+  }
+  watched.retire();
 }
 
 }  // namespace

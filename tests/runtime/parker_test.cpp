@@ -159,6 +159,30 @@ TEST(Sleeper, is_asked_to_sleep_and_to_wake) {
   EXPECT_EQ(sleeper.wakes.load(), 1);
 }
 
+TEST(Sleeper, is_not_called_for_a_token_that_comes_in_time) {
+  constexpr auto kSpin = 10s;
+  Accountant sleeper;
+  Parker parker(sleeper);
+  std::thread giver([&] {
+    std::this_thread::sleep_for(5ms);
+    parker.unpark();
+  });
+  const auto begin = Clock::now();
+  parker.park(kSpin);
+  EXPECT_LT(Clock::now() - begin, kSpin / 2);
+  EXPECT_EQ(sleeper.sleeps.load(), 0);
+  giver.join();
+}
+
+TEST(Sleeper, is_asked_to_sleep_once_the_time_for_a_token_is_over) {
+  Accountant sleeper;
+  Parker parker(sleeper);
+  std::thread owner([&] { parker.park(1ns); });
+  while (sleeper.sleeps.load() == 0) std::this_thread::yield();
+  parker.unpark();
+  owner.join();
+}
+
 TEST(Sleeper, ends_park_until_but_not_park_for_something_else) {
   Accountant sleeper;
   sleeper.earliest = Clock::now();

@@ -5,12 +5,15 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -249,6 +252,29 @@ TEST(BlockingPool, idle_threads_are_used_again_and_end_after_the_time_they_are_g
   EXPECT_EQ(impatient.block_on(
                 []() -> Task<int> { co_return co_await spawn_blocking([] { return 7; }); }()),
             7);
+}
+
+// Each is joined by the next that ends.
+TEST(BlockingPool, a_thread_that_has_ended_leaves_nothing_behind) {
+  constexpr int kThreads = 40;
+  Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();
+  const auto living = [] { return allocations() - deallocations(); };
+  const auto call = [&] {
+    impatient.block_on([]() -> Task<> { co_await spawn_blocking([] {}); }());
+    EXPECT_TRUE(eventually([&] { return impatient.stats().blocking.threads == 0; }));
+  };
+  call();
+  const std::size_t before = living();
+  for (int i = 0; i < kThreads; ++i) call();
+  EXPECT_TRUE(eventually([&] { return living() < before + kThreads / 2; }, 5s));
+}
+
+// What that takes was allocated when the thread was started.
+TEST(BlockingPool, a_thread_that_gets_no_memory_falls_idle_all_the_same) {
+  static thread_local std::optional<NoMemory> poor;
+  Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();
+  impatient.spawn_blocking([] { poor.emplace(); }).detach();
+  EXPECT_TRUE(eventually([&] { return impatient.stats().blocking.threads == 0; }));
 }
 
 TEST(BlockingPool, its_threads_are_named_after_the_runtime) {

@@ -143,6 +143,30 @@ TEST_F(WheelTest, what_is_cancelled_does_not_fire) {
   EXPECT_FALSE(other.task->is_woken());
 }
 
+TEST_F(WheelTest, timers_of_the_same_tick_fire_in_the_order_in_which_they_were_set) {
+  std::vector<Waiting> waiting;
+  std::vector<std::size_t> fired;
+  for (std::size_t i = 0; i < 5; ++i) {
+    // Above level 0, from where they are moved to it.
+    waiting.push_back(wait(kStart + 5'000));
+    waiting.back().task->on_wake([&fired, i] { fired.push_back(i); });
+  }
+  waiting[3].task->drop();
+  fire(kStart + 4'999);
+  waiting[1].task->drop();
+  fire(kStart + 5'000);
+  EXPECT_EQ(fired, (std::vector<std::size_t>{0, 2, 4}));
+}
+
+// More than are taken from the wheel at a time.
+TEST_F(WheelTest, all_that_are_due_fire_at_once) {
+  std::vector<Waiting> waiting;
+  for (int i = 0; i < 200; ++i) waiting.push_back(wait(kStart + 10));
+  fire(kStart + 10);
+  for (const Waiting& each : waiting) EXPECT_TRUE(each.task->is_woken());
+  EXPECT_EQ(wheel().next(), kNever);
+}
+
 /// Set and cancelled, as time-outs are that do not come: nothing but the coroutine is allocated.
 Task<void> sets_and_cancels(int count) {
   for (int i = 0; i < count; ++i) {

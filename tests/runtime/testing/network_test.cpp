@@ -18,6 +18,7 @@
 #include "runtime/net/unix.hpp"
 #include "runtime/testing/runtime.hpp"
 #include "runtime/time/timeout.hpp"
+#include "tests/runtime/net_support.hpp"
 #include "tests/runtime/testing/network_support.hpp"
 
 namespace taskbench::rt::testing {
@@ -44,6 +45,16 @@ TEST(TestingNetwork, a_stream_carries_bytes_both_ways_in_order_until_each_side_e
         },
         seed);
   }
+}
+
+TEST(TestingNetwork, opens_no_descriptors_of_the_system) {
+  const auto before = tests::open_descriptors();
+  with_ends(kEven, [before](Runtime&, Ends& ends) -> Task<> {
+    { const TcpStream closed = std::move(ends.client); }
+    { const TcpStream closed = std::move(ends.server); }
+    EXPECT_EQ(tests::open_descriptors(), before);
+    co_return;
+  });
 }
 
 TEST(TestingNetwork, a_segment_takes_its_latency) {
