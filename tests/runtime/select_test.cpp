@@ -123,6 +123,15 @@ TEST(Select, a_task_that_yielded_in_a_branch_suspends_as_usual_afterwards) {
   EXPECT_TRUE(task.resumes());
 }
 
+TEST(Select, a_task_suspends_as_usual_when_one_branch_has_yielded_and_another_ended) {
+  HandPolled task([]() -> Task<> {
+    co_await select(tests::yield_forever(), tests::nothing());
+    co_await tests::forever();
+  }());
+  EXPECT_FALSE(task.poll());
+  EXPECT_FALSE(task.is_woken());
+}
+
 TEST(Select, what_was_handed_to_a_loser_goes_to_the_next) {
   Semaphore semaphore(0);
   Notify gate;
