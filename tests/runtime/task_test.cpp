@@ -106,6 +106,14 @@ TEST(TaskObjectDeathTest, refuses_an_awaitable_that_is_not_made_for_tasks) {
     runtime.block_on([]() -> Task<> { co_await std::suspend_always(); }());
   };
   EXPECT_DEATH(await_foreign(), "not made for tasks");
+  const auto await_foreign_later = [] {
+    Runtime runtime = build(kCurrentThread);
+    runtime.block_on([]() -> Task<> {
+      co_await nothing();
+      co_await std::suspend_always();
+    }());
+  };
+  EXPECT_DEATH(await_foreign_later(), "not made for tasks");
 }
 
 Task<int> add(int left, int right) { co_return left + right; }
