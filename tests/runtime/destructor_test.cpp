@@ -204,6 +204,16 @@ TEST_F(DestructorsByHand, a_value_is_destroyed_that_an_exception_replaces) {
   EXPECT_EQ(failure_of(task), "after the end");
 }
 
+TEST_F(DestructorsByHand, what_a_parameter_throws_at_the_end_is_thrown_by_the_await) {
+  const auto awaits_one = [](Task<int> awaited) -> Task<int> {
+    co_return co_await std::move(awaited);
+  };
+  HandPolled task(
+      awaits_one(parameter_throws(Resident(census_), Resident(census_), Thrower("parameter"))));
+  EXPECT_TRUE(task.poll());
+  EXPECT_EQ(failure_of(task), "parameter");
+}
+
 TEST_F(DestructorsByHand, what_a_coroutine_that_has_not_begun_throws_fails_the_task_that_held_it) {
   const auto holds = [](Task<int>) -> Task<> { co_await forever(); };
   Waiting task(holds(parameter_throws(Resident(census_), Resident(census_), Thrower("not begun"))));
