@@ -363,6 +363,7 @@ class NoBlocks {
   NoBlocks(const NoBlocks&) = delete;
   NoBlocks& operator=(const NoBlocks&) = delete;
   ~NoBlocks() {
+    no_memory_.reset();
     while (newest_ != nullptr) {
       task::deallocate_block(std::exchange(newest_, newest_->before), units_);
     }
@@ -372,7 +373,7 @@ class NoBlocks {
   struct Block {
     Block* before;
   };
-  const tests::NoMemory no_memory_;
+  std::optional<tests::NoMemory> no_memory_{std::in_place};
   const std::uint32_t units_;
   Block* newest_ = nullptr;
 };
