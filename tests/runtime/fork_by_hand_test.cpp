@@ -158,13 +158,11 @@ TEST(ForkByHand, begin_no_more_once_the_strand_is_closed) {
   EXPECT_THROW(task.result(), JoinError);
 }
 
-/// Throws when it is destroyed.
-struct Throws {
-  ~Throws() noexcept(false) { throw std::runtime_error("destructor"); }
-};
-
 TEST(ForkByHand, leave_neither_an_exception_nor_a_result_that_it_replaces) {
   tests::Census census;
+  struct Throws {
+    ~Throws() noexcept(false) { throw std::runtime_error("destructor"); }
+  };
   struct Failure : std::runtime_error {
     explicit Failure(tests::Census& place) : std::runtime_error("it failed"), resident(place) {}
     tests::Resident resident;
