@@ -180,10 +180,7 @@ void destroy_suspended(Header* header) noexcept {
   for (std::coroutine_handle<> inner = innermost(header); inner.address() != frame_of(header);) {
     Header* const awaited = header_of(inner.address());
     inner = PromiseBase::of(inner).continuation();
-    destroy_frame(awaited);
-    if (awaited->outcome == Outcome::exception) {
-      fail_task_being_destroyed(failure_of(awaited)->exception);
-    }
+    destroy_frame(awaited);  // what it throws is told by the awaiter that holds it
   }
   destroy_frame(header);
 }

@@ -103,13 +103,10 @@ struct Failure {
   base::Ref<UnhandledExceptions> unhandled;
 };
 
-/// Bytes before the header for an output of this size and alignment, or a Failure.
-constexpr std::size_t prefix_bytes(std::size_t output_bytes, std::size_t output_align) {
-  const std::size_t align = output_align > 8 ? output_align : 8;
+/// Bytes before the header for an output of this size, which begins a line, or a Failure.
+constexpr std::size_t prefix_bytes(std::size_t output_bytes) {
   const std::size_t bytes = output_bytes > sizeof(Failure) ? output_bytes : sizeof(Failure);
-  const std::size_t output = (bytes + align - 1) / align * align;
-  const std::size_t slack = align > 8 ? align : 0;
-  return (sizeof(Trailer) + output + slack + base::kCacheLineBytes - 1) / base::kCacheLineBytes *
+  return (sizeof(Trailer) + bytes + base::kCacheLineBytes - 1) / base::kCacheLineBytes *
          base::kCacheLineBytes;
 }
 
@@ -127,8 +124,7 @@ inline Failure* failure_of(Header* header) {
 template <class T>
 T* output_of(Header* header) {
   static_assert(alignof(T) <= base::kCacheLineBytes, "over-aligned results are not supported");
-  return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(header) -
-                              prefix_bytes(sizeof(T), alignof(T)));
+  return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(header) - prefix_bytes(sizeof(T)));
 }
 
 inline void* frame_of(Header* header) {

@@ -89,11 +89,11 @@ struct OutputTraits {
   static_assert(!std::is_reference_v<T>, "return a pointer or std::reference_wrapper instead");
   static constexpr VTable kVTable{
       [](Header* header) noexcept { std::destroy_at(output_of<T>(header)); },
-      prefix_bytes(sizeof(T), alignof(T))};
+      prefix_bytes(sizeof(T))};
 };
 template <>
 struct OutputTraits<void> {
-  static constexpr VTable kVTable{[](Header*) noexcept {}, prefix_bytes(0, 1)};
+  static constexpr VTable kVTable{[](Header*) noexcept {}, prefix_bytes(0)};
 };
 
 template <class T>

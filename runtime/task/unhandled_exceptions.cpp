@@ -17,7 +17,6 @@ namespace {
 /// The type of the exception that is being handled.
 std::string type_name() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  if (type == nullptr) return "an exception of another language";
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
   return readable ? readable.get() : type->name();

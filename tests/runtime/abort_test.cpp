@@ -2,6 +2,7 @@
 // is destroyed exactly once, and the handle reports it.
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
@@ -237,6 +238,17 @@ TEST(AbortHandles, copies_and_assignments_keep_the_books) {
   }
   EXPECT_TRUE(last->is_finished());
   EXPECT_EQ(census.living(), 0);
+}
+
+TEST(AbortHandles, that_are_assigned_end_the_other_task) {
+  Census census;
+  Waiting one(wait_forever(Resident(census)));
+  Waiting two(wait_forever(Resident(census)));
+  AbortHandle handle = one.handle().abort_handle();
+  handle = two.handle().abort_handle();
+  handle.abort();
+  EXPECT_FALSE(one.is_woken());
+  EXPECT_TRUE(two.resumes());
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Aborting);

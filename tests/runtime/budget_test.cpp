@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/sync/cancellation.hpp"
 #include "runtime/sync/join_set.hpp"
 #include "runtime/sync/mpsc.hpp"
@@ -9,6 +10,7 @@
 #include "runtime/sync/notify.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "runtime/sync/semaphore.hpp"
+#include "runtime/task/context.hpp"
 #include "runtime/task/join.hpp"
 #include "runtime/task/select.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -138,6 +140,16 @@ TEST(Budget, an_operation_that_gave_way_has_not_begun) {
   EXPECT_EQ(semaphore.available_permits(), 0U);
   task.drop();
   EXPECT_EQ(semaphore.available_permits(), 1U);
+}
+
+TEST(Budget, is_spent_when_the_time_slice_is_over_and_not_before) {
+  sync::Mutex mutex;
+  base::Atomic<bool> is_over{false};
+  const task::EnterContext context(nullptr, nullptr);
+  task::thread_context().slice_is_over = &is_over;
+  EXPECT_EQ(polls_of(lock_often(mutex, 5)), 1);
+  is_over.store(true, base::relaxed);
+  EXPECT_EQ(polls_of(lock_often(mutex, 5)), 6);
 }
 
 class BudgetEverywhere : public tests::OnEveryScheduler {

@@ -85,7 +85,17 @@ TEST_P(Joining, is_empty_after_the_await_whether_it_returned_or_threw) {
     } catch (const std::runtime_error&) {
     }
     EXPECT_TRUE(failing.is_finished());
-    EXPECT_TRUE(failing.abort_handle().is_finished());
+    const AbortHandle nobody = failing.abort_handle();
+    const AbortHandle copy = nobody;
+    copy.abort();
+    EXPECT_TRUE(copy.is_finished());
+    // What was moved from knows nothing, and what it was moved to knows of the await.
+    JoinHandle<void> moved = std::move(failing);
+    EXPECT_TRUE(moved.is_finished());
+    JoinHandle<void> assigned = spawn(nothing());
+    assigned = std::move(moved);
+    EXPECT_TRUE(assigned.is_finished());
+    assigned.abort();
   });
 }
 

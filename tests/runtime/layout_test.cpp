@@ -44,6 +44,10 @@ struct alignas(32) Half {
   char bytes[96];
 };
 Task<Half> half() { co_return Half{}; }
+struct alignas(16) Quarter {
+  char bytes[32];
+};
+Task<Quarter> quarter() { co_return Quarter{}; }
 
 class OnThisThread final : public task::Schedule {
  public:
@@ -76,6 +80,20 @@ TEST(Layout, header_shares_a_line_with_what_resuming_needs) {
   check_layout(text());
   check_layout(line());
   check_layout(half());
+  check_layout(quarter());
+}
+
+TEST(Layout, a_task_has_the_memory_of_the_one_that_ended_before) {
+  const auto where = [](const Task<>& task) { return task.header(); };
+  const task::Header* const before = where(nothing());
+  if constexpr (!kWatched) {
+    EXPECT_EQ(where(nothing()), before);
+  }
+}
+
+TEST(Layout, a_result_of_half_a_line_has_room_on_the_cold_one) {
+  EXPECT_EQ(quarter().header()->vtable->prefix, base::kCacheLineBytes);
+  EXPECT_EQ(line().header()->vtable->prefix, 2 * base::kCacheLineBytes);
 }
 
 TEST(Layout, a_small_task_is_one_block_of_a_few_lines) {
@@ -84,6 +102,7 @@ TEST(Layout, a_small_task_is_one_block_of_a_few_lines) {
   JoinHandle<void> handle(header);
   // The cold line, the hot line, and what little the frame has beside its pointers.
   EXPECT_LE(header->block_units, 3U);
+  EXPECT_GE(header->block_units, 2U);
   EXPECT_EQ(task::poll(header), task::Polled::finished);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/sync/mutex.hpp"
+#include "runtime/task/fork.hpp"
 #include "runtime/time/interval.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -84,6 +85,9 @@ TEST(MisuseDeathTest, destroying_a_lock_that_is_held) {
 Task<int> forgets_to_return(bool forgets) {
   if (!forgets) co_return 1;
 }
+Fork<int> fork_forgets_to_return(bool forgets) {
+  if (!forgets) co_return 1;
+}
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
@@ -96,6 +100,11 @@ TEST(Misuse, a_missing_co_return_is_named) {
   const auto awaits = []() -> Task<int> { co_return co_await forgets_to_return(true); };
   EXPECT_NE(message(awaits()).find("without a co_return"), std::string::npos);
   EXPECT_EQ(HandPolled(forgets_to_return(false)).finish(), 1);
+  const auto forks = [](bool forgets) -> Task<int> {
+    co_return co_await fork_forgets_to_return(forgets);
+  };
+  EXPECT_NE(message(forks(true)).find("without a co_return"), std::string::npos);
+  EXPECT_EQ(HandPolled(forks(false)).finish(), 1);
 }
 
 TEST(Misuse, more_workers_than_any_machine_has_cpus_are_refused_at_once) {

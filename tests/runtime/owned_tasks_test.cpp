@@ -17,11 +17,15 @@ class Recorder final : public Schedule {
  public:
   void schedule(Header* task) noexcept override { scheduled.push_back(task); }
   void adopt(Header* task) noexcept override { owned.insert(task, next_shard++ % 2); }
-  void disown(Header* task) noexcept override { owned.remove(task); }
+  void disown(Header* task) noexcept override {
+    owned.remove(task);
+    ++disowned;
+  }
 
   OwnedTasks owned{2};
   std::vector<Header*> scheduled;
   std::size_t next_shard = 0;
+  int disowned = 0;
 };
 
 Task<> wait_forever() {
@@ -104,6 +108,15 @@ TEST_F(OwnedTasksTest, tasks_leave_from_anywhere_in_the_list) {
     EXPECT_EQ(poll(tasks[index]), Polled::finished);
   }
   EXPECT_TRUE(recorder_.owned.empty());
+}
+
+TEST_F(OwnedTasksTest, a_task_that_was_taken_out_is_not_taken_out_at_its_end) {
+  Header* const task = add_idle();
+  wake_by_ref(task);
+  recorder_.owned.remove(task);
+  EXPECT_TRUE(recorder_.owned.empty());
+  cancel(task);
+  EXPECT_EQ(recorder_.disowned, 0);
 }
 
 TEST_F(OwnedTasksTest, a_complete_task_outlives_the_list_by_its_references) {

@@ -92,6 +92,21 @@ TEST(Select, an_exception_counts_as_an_end) {
   EXPECT_EQ(task.finish(), "it failed0");
 }
 
+TEST(Select, an_exception_of_a_branch_without_a_result_is_thrown) {
+  const auto fails = []() -> Task<> {
+    throw std::runtime_error("it failed");
+    co_return;
+  };
+  HandPolled task([&]() -> Task<> { co_await select(tests::forever(), fails()); }());
+  EXPECT_THROW(task.finish(), std::runtime_error);
+  HandPolled of_a_vector([&]() -> Task<> {
+    std::vector<Task<>> tasks;
+    tasks.push_back(fails());
+    co_await select(std::move(tasks));
+  }());
+  EXPECT_THROW(of_a_vector.finish(), std::runtime_error);
+}
+
 TEST(Select, a_branch_that_yields_goes_on_until_another_ends) {
   Notify gate;
   Census census;
@@ -121,6 +136,15 @@ TEST(Select, a_task_that_yielded_in_a_branch_suspends_as_usual_afterwards) {
   EXPECT_FALSE(task.is_woken());
   gate.notify_one();
   EXPECT_TRUE(task.resumes());
+}
+
+TEST(Select, a_task_suspends_as_usual_when_one_branch_has_yielded_and_another_ended) {
+  HandPolled task([]() -> Task<> {
+    co_await select(tests::yield_forever(), tests::nothing());
+    co_await tests::forever();
+  }());
+  EXPECT_FALSE(task.poll());
+  EXPECT_FALSE(task.is_woken());
 }
 
 TEST(Select, what_was_handed_to_a_loser_goes_to_the_next) {

@@ -106,6 +106,14 @@ TEST(TaskObjectDeathTest, refuses_an_awaitable_that_is_not_made_for_tasks) {
     runtime.block_on([]() -> Task<> { co_await std::suspend_always(); }());
   };
   EXPECT_DEATH(await_foreign(), "not made for tasks");
+  const auto await_foreign_later = [] {
+    Runtime runtime = build(kCurrentThread);
+    runtime.block_on([]() -> Task<> {
+      co_await nothing();
+      co_await std::suspend_always();
+    }());
+  };
+  EXPECT_DEATH(await_foreign_later(), "not made for tasks");
 }
 
 Task<int> add(int left, int right) { co_return left + right; }
@@ -136,12 +144,24 @@ TEST(Awaits, pass_between_units_that_hand_control_on_in_different_ways) {
     int sum = 0;
     for (int i = 0; i < 100'000; ++i) {
       const int once = co_await add_elsewhere(sum, 1);
-      sum = co_await add(once, 1);
+      const int leaf = co_await leaves_elsewhere(0);
+      sum = co_await add(once, leaf);
     }
     const int deep = co_await depth_here(1000);
     co_return sum + deep;
   };
   EXPECT_EQ(HandPolled(alternate()).finish(), 201'000);
+}
+
+TEST(Awaits, that_were_transferred_are_none_any_more_where_the_task_waits) {
+  const auto waits = []() -> Task<> {
+    const int one = co_await leaves_elsewhere(0);
+    co_await add_elsewhere(one, 1);
+    co_await forever();
+  };
+  Waiting task(waits());
+  // Nothing but the queue that the task will be in uses its link from here on.
+  EXPECT_EQ(task.handle().header()->flags & (task::Header::kTransfers | task::Header::kForks), 0);
 }
 
 // Chains of coroutines each of which awaits the next: deeper than a stack has room for.

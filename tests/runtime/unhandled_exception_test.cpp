@@ -22,6 +22,8 @@ class Reports {
       std::rethrow_exception(exception);
     } catch (const std::exception& failure) {
       texts_ += failure.what();
+    } catch (...) {
+      texts_ += "?";
     }
   }
   [[nodiscard]] std::string texts() {
@@ -37,6 +39,11 @@ class Reports {
 Task<int> fails(const char* what) {
   co_await yield_now();
   throw std::runtime_error(what);
+}
+
+Task<int> fails_with(int number) {
+  co_await yield_now();
+  throw number;
 }
 
 class Unhandled : public OnEveryScheduler {
@@ -117,6 +124,31 @@ TEST_P(Unhandled, is_a_line_on_stderr_by_default) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "taskbench runtime: an exception ended a task that nobody awaits: "
             "std::runtime_error: of two lines\n");
+}
+
+TEST_P(Unhandled, is_on_stderr_by_its_type_if_it_is_no_std_exception) {
+  ::testing::internal::CaptureStderr();
+  {
+    Runtime runtime = build_runtime();
+    JoinHandle<int> handle = runtime.spawn(fails_with(7));
+    runtime.block_on(until([&] { return handle.is_finished(); }));
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "taskbench runtime: an exception ended a task that nobody awaits: int\n");
+}
+
+TEST_P(Unhandled, is_not_on_stderr_where_it_is_reported) {
+  ::testing::internal::CaptureStderr();
+  {
+    Runtime runtime = build_reporting();
+    JoinHandle<int> known = runtime.spawn(fails("f"));
+    JoinHandle<int> unknown = runtime.spawn(fails_with(7));
+    runtime.block_on(until([&] { return known.is_finished() && unknown.is_finished(); }));
+    known.detach();
+    unknown.detach();
+  }
+  EXPECT_EQ(reports_.texts(), "f?");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Unhandled);

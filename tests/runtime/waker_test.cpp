@@ -84,6 +84,16 @@ TEST(Waker, clone_and_moves_keep_the_books) {
   EXPECT_EQ(calls.wake + calls.wake_by_ref, 0);
 }
 
+TEST(Waker, wakes_the_same_if_both_its_data_and_its_functions_are_the_same) {
+  static constexpr WakerVTable kOther = kCounting;
+  Calls calls;
+  Calls others;
+  const Waker waker(&calls, &kCounting);
+  EXPECT_TRUE(waker.will_wake(Waker(&calls, &kCounting)));
+  EXPECT_FALSE(waker.will_wake(Waker(&others, &kCounting)));
+  EXPECT_FALSE(waker.will_wake(Waker(&calls, &kOther)));
+}
+
 TEST(Waker, an_empty_one_does_nothing) {
   Waker waker;
   EXPECT_FALSE(waker);
