@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -248,6 +250,49 @@ TEST_P(BlockInPlace, a_recorded_run_can_be_read_when_workers_were_handed_on) {
 
 INSTANTIATE_TEST_SUITE_P(Schedulers, BlockInPlace, ::testing::Values("go", "work_stealing"),
                          [](const auto& instance) { return std::string(instance.param); });
+
+TEST(BlockInPlaceThreads, that_have_ended_are_joined_when_others_begin) {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  std::atomic<bool> is_used_again{false};
+  Runtime runtime = builder(kOneWorker)
+                        .blocking_idle_timeout(0ns)
+                        .on_thread_start([&](unsigned) {
+                          const std::lock_guard lock(mutex);
+                          // Of a thread that was not joined no other has the number.
+                          if (!threads.insert(std::this_thread::get_id()).second) {
+                            is_used_again.store(true);
+                          }
+                        })
+                        .build();
+  // Each section costs a thread the worker, and another begins.
+  for (int section = 0; section < 500 && !is_used_again.load(); ++section) {
+    std::atomic<int> count{0};
+    run_as_task(runtime, [&]() -> Task<> {
+      JoinHandle<void> other = spawn(count_up(&count));
+      co_await block_until(&count, 1);
+      co_await other;
+    });
+  }
+  EXPECT_TRUE(is_used_again.load());
+}
+
+TEST(BlockInPlaceThreads, are_not_added_once_the_runtime_ends) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> has_blocked{false};
+  {
+    Runtime runtime =
+        builder(kOneWorker).on_thread_start([&](unsigned) { begun.fetch_add(1); }).build();
+    const auto block_afterwards = [&]() -> Task<> {
+      runtime.shutdown();  // only begins
+      block_in_place([&] { has_blocked.store(true); });
+      co_return;
+    };
+    runtime.spawn(block_afterwards()).detach();
+    EXPECT_TRUE(eventually([&] { return has_blocked.load(); }));
+  }
+  EXPECT_EQ(begun.load(), 1);
+}
 
 TEST(BlockInPlaceAnywhere, is_a_plain_call_where_no_worker_can_be_handed_on) {
   EXPECT_EQ(block_in_place([] { return 1; }), 1);
