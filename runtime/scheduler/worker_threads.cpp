@@ -28,12 +28,10 @@ void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& opti
       start_thread(engine, work, options, i);
     } catch (...) {
       engine.close();
-      {
-        base::LockGuard lock(exit_mutex_);
-        running_ -= options.workers - i;
-      }
       join_threads();
-      work.drain();  // what the threads' hooks have spawned
+      // What the threads' hooks have spawned: none of the threads has drained, as those that there
+      // are not are counted among those that have not left.
+      work.drain();
       throw;
     }
   }
@@ -82,9 +80,7 @@ void WorkerThreads::join_those_that_left() noexcept {
 
 void WorkerThreads::join_threads() noexcept {
   base::LockGuard lock(threads_mutex_);
-  for (Worked& each : threads_) {
-    if (each.thread.joinable()) each.thread.join();
-  }
+  for (Worked& each : threads_) each.thread.join();
   threads_.clear();
 }
 
@@ -119,9 +115,8 @@ bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
   // A thread of this engine cannot wait for itself, even in the midst of a task that has lost its
   // worker, or may lose it.
   if (threads_of_this() == this) return false;
-  while (!has_ended()) {
-    if (!joiner_.park_until(deadline) && !has_ended()) return false;
-  }
+  if (!has_ended()) static_cast<void>(joiner_.park_until(deadline));
+  if (!has_ended()) return false;
   join_threads();
   return true;
 }

@@ -213,6 +213,19 @@ TEST(IdleModel, the_last_searcher_sees_what_one_queued_that_stopped_before) {
   });
 }
 
+TEST(IdleModel, of_two_pushers_one_wakes_a_worker_which_searches_for_both) {
+  holds([] {
+    Idle idle(2);
+    static_cast<void>(idle.park(0, false));
+    static_cast<void>(idle.park(1, false));
+    std::uint32_t woken = Idle::kNobody;
+    base::Thread other([&] { woken = idle.worker_to_notify(Idle::Pusher::outside); });
+    const std::uint32_t own = idle.worker_to_notify(Idle::Pusher::outside);
+    other.join();
+    mc::require((own == Idle::kNobody) != (woken == Idle::kNobody), "one of two");
+  });
+}
+
 TEST(IdleModel, of_two_workers_each_gets_one) {
   holds(
       [] {

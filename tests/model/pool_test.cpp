@@ -1,6 +1,7 @@
 // Whole pools: tasks are spawned, woken and joined, and the runtime shuts down.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "runtime/sync/oneshot.hpp"
 #include "runtime/task/poll_fn.hpp"
 #include "runtime/task/yield.hpp"
+#include "runtime/time/sleep.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -255,6 +257,32 @@ TEST(PoolModel, a_task_is_woken_from_outside) {
         mc::require(got == 7, "the value");
       },
       interleavings(2));
+}
+
+Task<int> sleeps(park::Parker& begins) {
+  (void)begins.unpark();
+  co_await time::sleep(std::chrono::milliseconds(1));
+  co_return 1;
+}
+
+// The worker sleeps inside the driver. It wakes up for the timer, and is about to count itself as
+// awake when somebody else does so for another task: the token that it is given then must not end
+// its next sleep.
+TEST(PoolModel, a_worker_whose_timer_is_due_is_woken_for_another_task) {
+  holds(
+      [] {
+        park::Parker sleep_begins;
+        Runtime runtime = work_stealing(1).build();
+        JoinHandle<int> sleeper = runtime.spawn(sleeps(sleep_begins));
+        sleep_begins.park();
+        runtime.spawn(number(1)).detach();
+        const int sum = runtime.block_on([](JoinHandle<int>& handle) -> Task<int> {
+          const int slept = co_await handle;
+          co_return slept + co_await spawn(number(1));
+        }(sleeper));
+        mc::require(sum == 2, "both have run");
+      },
+      {.preemptions = 2, .weak_failures = 0, .stale = 0, .timeouts = true});
 }
 
 TEST(PoolModel, a_handle_that_was_polled_is_dropped) {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "runtime/base/cell.hpp"
@@ -227,6 +228,34 @@ TEST(ShutdownModel, of_two_workers_leaves_a_task_that_comes_too_late_to_who_spaw
         account.close(1);
       },
       shutdowns(2));
+}
+
+// The system gives one thread of two, which may have run what it has spawned itself.
+TEST(ShutdownModel, of_a_pool_for_which_there_are_too_few_threads_destroys_what_one_has_spawned) {
+  mc::Options options = shutdowns(3);
+  options.threads = 2;
+  holds(
+      [] {
+        may_destroy() = true;
+        Account account;
+        bool refused = false;
+        try {
+          const Runtime runtime = Runtime::Builder{}
+                                      .scheduler("work_stealing")
+                                      .workers(2)
+                                      .on_thread_start([&](unsigned) {
+                                        may_destroy() = true;
+                                        spawn(leaf(Entry(account))).detach();
+                                      })
+                                      .build();
+        } catch (const std::system_error&) {
+          refused = true;
+        }
+        may_destroy() = false;
+        mc::require(refused, "it says so");
+        account.close(1);
+      },
+      options);
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -248,6 +251,105 @@ TEST_P(BlockInPlace, a_recorded_run_can_be_read_when_workers_were_handed_on) {
 
 INSTANTIATE_TEST_SUITE_P(Schedulers, BlockInPlace, ::testing::Values("go", "work_stealing"),
                          [](const auto& instance) { return std::string(instance.param); });
+
+/// Threads of a runtime that have begun, workers' and others.
+class Begun {
+ public:
+  /// To be told of each of them.
+  [[nodiscard]] std::function<void(unsigned)> hook() {
+    return [this](unsigned) { count_.fetch_add(1); };
+  }
+  [[nodiscard]] int count() const { return count_.load(); }
+
+ private:
+  std::atomic<int> count_{0};
+};
+
+/// Blocks its thread until another task has run, so that the worker is handed on.
+Task<> block_for_another() {
+  std::atomic<int> count{0};
+  JoinHandle<void> other = spawn(count_up(&count));
+  co_await block_until(&count, 1);
+  co_await other;
+}
+
+TEST(BlockInPlaceThreads, that_have_ended_are_joined_when_others_begin) {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  std::atomic<bool> is_used_again{false};
+  Runtime runtime = builder(kOneWorker)
+                        .blocking_idle_timeout(0ns)
+                        .on_thread_start([&](unsigned) {
+                          const std::lock_guard lock(mutex);
+                          // Of a thread that was not joined no other has the number.
+                          if (!threads.insert(std::this_thread::get_id()).second) {
+                            is_used_again.store(true);
+                          }
+                        })
+                        .build();
+  // Each section costs a thread the worker, and another begins.
+  for (int section = 0; section < 500 && !is_used_again.load(); ++section) {
+    run_as_task(runtime, block_for_another);
+  }
+  EXPECT_TRUE(is_used_again.load());
+}
+
+TEST(BlockInPlaceThreads, that_take_over_call_no_other_while_nobody_blocks) {
+  Begun begun;
+  {
+    Runtime runtime = builder(kOneWorker).on_thread_start(begun.hook()).build();
+    run_as_task(runtime, block_for_another);
+  }
+  EXPECT_EQ(begun.count(), 2);
+}
+
+TEST(BlockInPlaceThreads, that_have_lost_a_worker_stand_by_for_the_next_section) {
+  Begun begun;
+  {
+    Runtime runtime = builder(kOneWorker)
+                          .max_blocking_threads(1)
+                          .blocking_idle_timeout(1h)
+                          .on_thread_start(begun.hook())
+                          .build();
+    for (int section = 0; section < 20; ++section) run_as_task(runtime, block_for_another);
+  }
+  EXPECT_EQ(begun.count(), 2);
+}
+
+TEST(BlockInPlaceThreads, are_called_once_for_sections_that_begin_before_they_watch) {
+  std::atomic<bool> may_watch{false};
+  Begun begun;
+  {
+    Runtime runtime = builder(kOneWorker)
+                          .on_thread_start([&, count = begun.hook()](unsigned index) {
+                            count(index);
+                            if (index > 0) EXPECT_TRUE(block_worker_until(may_watch));
+                          })
+                          .build();
+    run_as_task(runtime, []() -> Task<> {
+      for (int section = 0; section < 10; ++section) block_in_place([] {});
+      co_return;
+    });
+    may_watch.store(true);
+  }
+  EXPECT_EQ(begun.count(), 2);
+}
+
+TEST(BlockInPlaceThreads, are_not_added_once_the_runtime_ends) {
+  Begun begun;
+  std::atomic<bool> has_blocked{false};
+  {
+    Runtime runtime = builder(kOneWorker).on_thread_start(begun.hook()).build();
+    const auto block_afterwards = [&]() -> Task<> {
+      runtime.shutdown();  // only begins
+      block_in_place([&] { has_blocked.store(true); });
+      co_return;
+    };
+    runtime.spawn(block_afterwards()).detach();
+    EXPECT_TRUE(eventually([&] { return has_blocked.load(); }));
+  }
+  EXPECT_EQ(begun.count(), 1);
+}
 
 TEST(BlockInPlaceAnywhere, is_a_plain_call_where_no_worker_can_be_handed_on) {
   EXPECT_EQ(block_in_place([] { return 1; }), 1);

@@ -107,6 +107,26 @@ TEST(Idle, a_worker_that_was_woken_can_sleep_again) {
   }
 }
 
+TEST(Idle, a_worker_that_wakes_up_by_itself_is_awake_and_searches) {
+  Asleep idle(3);
+  EXPECT_TRUE(idle.leave(1));
+  EXPECT_FALSE(idle.all_asleep());
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::worker), kNobody) << "it searches";
+  EXPECT_TRUE(idle.stop_searching());
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::worker), 2U);
+  EXPECT_TRUE(idle.stop_searching());
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::worker), 0U);
+  EXPECT_FALSE(idle.stop_searching()) << "nobody sleeps";
+}
+
+TEST(Idle, a_worker_that_wakes_up_by_itself_is_told_that_somebody_has_woken_it) {
+  Asleep idle(2);
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::outside), 1U);
+  EXPECT_FALSE(idle.leave(1)) << "it is counted already";
+  EXPECT_TRUE(idle.stop_searching()) << "by one alone, and the other sleeps";
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::outside), 0U);
+}
+
 TEST(Idle, at_most_half_of_the_workers_search) {
   for (const std::uint32_t workers : {2U, 4U, 8U, 64U}) {
     Idle idle(workers);
@@ -122,6 +142,17 @@ TEST(Idle, a_lone_worker_may_search) {
   Idle idle(1);
   EXPECT_TRUE(idle.try_start_searching());
   EXPECT_FALSE(idle.try_start_searching());
+}
+
+TEST(Idle, has_somebody_to_spare_while_one_searches_or_sleeps) {
+  Idle idle(2);
+  EXPECT_FALSE(idle.has_spare());
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_TRUE(idle.has_spare());
+  EXPECT_FALSE(idle.stop_searching());
+  EXPECT_FALSE(idle.has_spare());
+  EXPECT_TRUE(idle.park(0, false));
+  EXPECT_TRUE(idle.has_spare());
 }
 
 TEST(IdleThreads, no_sleeper_is_woken_twice_and_none_is_lost) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/assert.hpp"
+
 namespace taskbench::rt::work_stealing {
 
 Idle::Idle(std::uint32_t worker_count)
@@ -39,7 +41,8 @@ std::uint32_t Idle::take_sleeper() {
   base::LockGuard lock(mutex_);
   // relaxed: under mutex_ the number of awake workers stands still; the searching count is a
   // throttle here, and whoever lowers it looks at the queues afterwards
-  if (!needs_wake(state_.load(base::relaxed)) || sleepers_.empty()) return kNobody;
+  if (!needs_wake(state_.load(base::relaxed))) return kNobody;
+  TASKBENCH_ASSERT(!sleepers_.empty(), "L2: whoever is not awake is there");
   // relaxed: under mutex_ (L3); the searching count is a throttle
   state_.fetch_add(kOneAwake + kOneSearching, base::relaxed);
   // The worker that fell asleep last: its caches are the warmest.

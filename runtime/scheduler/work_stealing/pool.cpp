@@ -56,8 +56,8 @@ void Pool::end_blocking(void* begun) noexcept {
 
 void Pool::call_watcher() noexcept {
   const base::LockGuard lock(mutex_);
-  called_ = true;
   if (!standing_by_.empty()) {
+    called_ = true;
     // The thread that has waited for the shortest time: its caches are the warmest.
     standing_by_.back()->parker.unpark();
     standing_by_.pop_back();
@@ -66,6 +66,7 @@ void Pool::call_watcher() noexcept {
   try {
     if (!closed() && thread_count_ - worker_count() < options().max_blocking_threads) {
       threads_.add(*this, *this, options(), worker_count() + next_index_);
+      called_ = true;
       ++next_index_;
       ++thread_count_;
       return;
@@ -75,7 +76,6 @@ void Pool::call_watcher() noexcept {
   }
   // All threads that there may be run or block. The next one that stands by looks by itself, under
   // the mutex and so after this. The next section looks, too.
-  called_ = false;
   watch_.leave();
 }
 
@@ -145,7 +145,6 @@ void Pool::close() noexcept {
   WorkerSet::close();
   const base::LockGuard lock(mutex_);
   for (StandIn* each : standing_by_) each->parker.unpark();
-  standing_by_.clear();
 }
 
 void Pool::run_root(task::Header* root) noexcept { scheduler::Root(*this).run(root); }

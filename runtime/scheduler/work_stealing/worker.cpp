@@ -341,7 +341,7 @@ bool Worker::steal_fork() {
 }
 
 void Worker::run_stolen_fork() {
-  if (searching_) stop_searching();
+  stop_searching();  // whoever has stolen one was searching
   task::ForkJoinBase::run_stolen(strand_, std::exchange(stolen_fork_, nullptr));
   queue_what_is_next();
 }
