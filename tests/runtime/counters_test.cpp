@@ -138,5 +138,14 @@ TEST(CountersOfAPool, steals_searches_parks_and_wake_ups_are_counted) {
   EXPECT_GE(total.searches, if_counted(1));
 }
 
+TEST(CountersOfAPool, who_has_searched_in_vain_has_stolen_nothing) {
+  Runtime runtime = build(kTwoWorkers);
+  EXPECT_TRUE(eventually([&] { return runtime.stats().total().parks >= if_counted(2); }));
+  const WorkerCounters total = runtime.stats().total();
+  EXPECT_GE(total.searches, if_counted(1));
+  EXPECT_EQ(total.steal_operations, 0U);
+  EXPECT_EQ(total.stolen_tasks, 0U);
+}
+
 }  // namespace
 }  // namespace taskbench::rt

@@ -140,6 +140,99 @@ TEST_P(InjectorInterval, a_loaded_worker_looks_at_the_injector) {
   }
 }
 
+/// Tasks from outside, each of which is spawned when the one before runs, and how many polls of
+/// others there were in between. For a runtime with one worker.
+class Arrivals {
+ public:
+  explicit Arrivals(Runtime& runtime) : runtime_(runtime) {}
+
+  /// Lets the first one come. Not before the others are there.
+  void begin() {
+    std::thread([this] { runtime_.spawn(arrive()).detach(); }).join();
+  }
+  void count_poll() { ++polls_; }
+  [[nodiscard]] bool are_over() const { return between_.size() == 5; }
+
+  /// But for the first one, before which the worker may have looked at any time.
+  [[nodiscard]] std::vector<int> polls_between() const {
+    return {between_.begin() + 1, between_.end()};
+  }
+
+ private:
+  Task<> arrive() {
+    between_.push_back(std::exchange(polls_, 0));
+    if (!are_over()) begin();
+    co_return;
+  }
+
+  Runtime& runtime_;
+  int polls_ = 0;
+  std::vector<int> between_;
+};
+
+Task<> yield_beside(Arrivals& arrivals) {
+  while (!arrivals.are_over()) {
+    arrivals.count_poll();
+    co_await yield_now();
+  }
+}
+
+TEST_P(InjectorInterval, is_the_number_of_polls_between_two_looks) {
+  Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
+  Arrivals arrivals(runtime);
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> other = spawn(yield_beside(arrivals));
+    arrivals.begin();
+    co_await yield_beside(arrivals);
+    co_await other;
+  });
+  for (const int polls : arrivals.polls_between()) {
+    EXPECT_EQ(polls, static_cast<int>(GetParam()) - 1);
+  }
+}
+
+// The worker looks at its queue every eight polls as well, which counts as one.
+TEST_P(InjectorInterval, is_kept_beside_a_task_that_is_alone) {
+  Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
+  Arrivals arrivals(runtime);
+  run_as_task(runtime, [&]() -> Task<> {
+    arrivals.begin();
+    co_await yield_beside(arrivals);
+  });
+  const int most = static_cast<int>(GetParam()) - 1;
+  for (const int polls : arrivals.polls_between()) {
+    EXPECT_LE(polls, most);
+    EXPECT_GE(polls, most - most / 8);
+  }
+}
+
+/// A chain of tasks, each of which is next in line; the last one opens the gate.
+Task<> respawn_beside(Arrivals& arrivals, Gate& end) {
+  arrivals.count_poll();
+  if (arrivals.are_over()) {
+    end.open();
+  } else {
+    spawn(respawn_beside(arrivals, end)).detach();
+  }
+  co_return;
+}
+
+TEST_P(InjectorInterval, is_exceeded_by_the_turns_of_the_lifo_slot_alone) {
+  Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
+  Arrivals arrivals(runtime);
+  Gate end;
+  run_as_task(runtime, [&]() -> Task<> {
+    spawn(respawn_beside(arrivals, end)).detach();
+    arrivals.begin();
+    co_await end.passed();
+  });
+  const int least = static_cast<int>(GetParam()) - 1;
+  for (const int polls : arrivals.polls_between()) {
+    EXPECT_GE(polls, least);
+    EXPECT_LE(polls, least + 33);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Polls, InjectorInterval, ::testing::Values(1U, 2U, 61U, 500U));
 
 class Fairness : public OnEveryScheduler {};

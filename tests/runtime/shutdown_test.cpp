@@ -301,6 +301,19 @@ TEST_P(PoolShutdown, ends_a_block_on_that_waits_for_a_task) {
   blocked.join();
 }
 
+// A task that is alone is polled again and again, without a look at anything else.
+TEST_P(PoolShutdown, is_prompt_while_one_task_has_a_worker_for_itself) {
+  std::atomic<bool> has_begun{false};
+  const auto begin_and_yield_forever = [&](Resident) -> Task<> {
+    has_begun.store(true);
+    for (;;) co_await yield_now();
+  };
+  Runtime runtime = builder(GetParam()).global_queue_interval(4'000'000'000U).build();
+  runtime.spawn(begin_and_yield_forever(resident())).detach();
+  EXPECT_TRUE(eventually([&] { return has_begun.load(); }));
+  EXPECT_TRUE(runtime.shutdown_timeout(20s));
+}
+
 TEST_P(PoolShutdown, waits_for_the_poll_that_runs) {
   get_stuck();
   std::thread later = release_later();
