@@ -78,6 +78,42 @@ TEST_F(UdpOfTwoWorkers, a_peer_that_is_gone_refuses_and_the_socket_goes_on) {
   });
 }
 
+TEST_F(UdpOfTwoWorkers, a_datagram_that_fits_exactly_is_whole) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    const auto address = socket.local_address();
+    co_await socket.send_to("abc", address);
+    std::string buffer(3, ' ');
+    const net::Datagram datagram = co_await socket.receive(buffer);
+    EXPECT_EQ(datagram.size, 3U);
+    EXPECT_FALSE(datagram.is_cut);
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, a_peer_of_another_family_is_refused) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    std::string text;
+    try {
+      socket.connect(SocketAddress::parse("[::1]:9"));
+    } catch (const std::system_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "connect to [::1]:9: Address family not supported by protocol");
+    co_return;
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, only_one_that_may_sends_to_all) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    EXPECT_EQ(socket.option<int>(SOL_SOCKET, SO_BROADCAST), 0);
+    socket.set_broadcast(true);
+    EXPECT_NE(socket.option<int>(SOL_SOCKET, SO_BROADCAST), 0);
+    co_return;
+  });
+}
+
 TEST_F(UdpOfTwoWorkers, a_datagram_that_is_too_long_is_refused) {
   run([]() -> Task<> {
     auto socket = UdpSocket::bind(SocketAddress::loopback());
