@@ -49,6 +49,19 @@ TEST(TestingNetwork, a_stream_carries_bytes_both_ways_in_order_until_each_side_e
   }
 }
 
+TEST(TestingNetwork, a_stream_that_ends_before_it_is_accepted_is_at_its_end_for_good) {
+  Runtime test(1, {.link = kEven});
+  test.block_on([&]() -> Task<> {
+    auto listener = TcpListener::bind(net::SocketAddress::loopback(80));
+    auto client = co_await TcpStream::connect(listener.local_address());
+    client.shutdown_write();
+    co_await time::sleep(1s);
+    auto server = co_await listener.accept();
+    char byte = 0;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await server.read(&byte, 1), 0);
+  });
+}
+
 TEST(TestingNetwork, a_segment_takes_its_latency) {
   Runtime test(1, {.link = kEven});
   test.block_on([&]() -> Task<> {
