@@ -1,6 +1,8 @@
 #include "runtime/net/udp.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <string>
 #include <system_error>
@@ -87,6 +89,26 @@ TEST_F(UdpOfTwoWorkers, a_datagram_that_fits_exactly_is_whole) {
     const net::Datagram datagram = co_await socket.receive(buffer);
     EXPECT_EQ(datagram.size, 3U);
     EXPECT_FALSE(datagram.is_cut);
+  });
+}
+
+// With addresses of different lengths, which datagrams within the machine have.
+TEST_F(UdpOfTwoWorkers, receiving_may_be_awaited_again) {
+  run([]() -> Task<> {
+    const auto name = [](const char* of) {
+      return SocketAddress::parse("@taskbench-" + std::to_string(::getpid()) + of);
+    };
+    auto socket = UdpSocket::bind(name("-receives"));
+    UdpSocket nameless(AsyncFd::own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+    auto named = UdpSocket::bind(name("-sends"));
+    const auto to = socket.local_address();
+    for (UdpSocket* const sender : {&nameless, &named}) co_await sender->send_to("x", to);
+    std::string buffer(1, ' ');
+    auto receiving = socket.receive(buffer);
+    const net::Datagram first = co_await receiving;
+    EXPECT_EQ(first.from, SocketAddress());
+    const net::Datagram second = co_await receiving;
+    EXPECT_EQ(second.from, name("-sends"));
   });
 }
 
