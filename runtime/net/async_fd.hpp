@@ -156,7 +156,7 @@ net::detail::Attempt net::detail::CallUntilReady<direction, Function, Given>::at
     thrown = std::current_exception();
   }
   error = failure;
-  return failure == EAGAIN || failure == EWOULDBLOCK ? Attempt::again : Attempt::done;
+  return failure == EAGAIN ? Attempt::again : Attempt::done;
 }
 
 }  // namespace taskbench::rt

@@ -166,9 +166,7 @@ struct Returned {
   ssize_t value;  ///< or minus errno
 
   [[nodiscard]] int error() const noexcept { return value < 0 ? static_cast<int>(-value) : 0; }
-  [[nodiscard]] bool would_wait() const noexcept {
-    return value == -EAGAIN || value == -EWOULDBLOCK;
-  }
+  [[nodiscard]] bool would_wait() const noexcept { return value == -EAGAIN; }
 };
 
 template <class Function>

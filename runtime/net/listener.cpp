@@ -28,7 +28,6 @@ bool is_of_the_connection(int error) {
 
 Attempt Accept::attempt(const AsyncFd& listening, bool) noexcept {
   do {
-    peer = AddressBuffer();
     returned = call_system(
         [&] { return system::accept(listening.descriptor(), peer.data(), peer.size()); });
   } while (is_of_the_connection(returned.error()));
@@ -41,7 +40,7 @@ bool is_shortage(int error) noexcept {
 
 AsyncFd listen_at(const SocketAddress& address, int backlog) {
   Descriptor socket = open_socket(address, SOCK_STREAM);
-  if (address.family() != AF_UNIX && address.port() != 0) {
+  if (address.port() != 0) {
     const int on = 1;
     system::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   }

@@ -142,7 +142,7 @@ Attempt VectoredSendAll::attempt(Stream& stream, bool lasting) noexcept {
     const Returned returned = transfer(kDirection, stream, now);
     error = returned.error();
     const Attempt attempt = attempt_of(returned, total(now), stream);
-    if (attempt == Attempt::again || returned.value < 0) return attempt;
+    if (returned.value < 0) return attempt;
     buffers = without(buffers, static_cast<std::size_t>(returned.value));
     if (attempt == Attempt::exhausted && !lasting) return Attempt::again;
   }

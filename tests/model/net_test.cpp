@@ -242,6 +242,57 @@ TEST(NetModel, no_call_is_made_in_vain) {
   });
 }
 
+TEST(NetModel, no_call_is_made_in_vain_for_several_buffers) {
+  holds([] {
+    Connected ends(1);
+    const auto reads_two = [](net::Stream& stream) -> Task<int> {
+      std::array<char, 2> bytes;
+      std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
+      co_return static_cast<int>(co_await stream.read(net::Buffers(buffers)));
+    };
+    const auto writes_two = [](net::Stream& stream) -> Task<int> {
+      std::array<char, 2> bytes{};
+      std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
+      co_await stream.write_all(net::Buffers(buffers));
+      co_return 2;
+    };
+    ends.peer.deliver(1);
+    mc::require(run_here(reads_two(ends.stream)) == 1 && ends.peer.calls() == 1, "one read");
+    mc::require(polled_and_given_up(reads_two(ends.stream)), "there is nothing");
+    mc::require(ends.peer.calls() == 1, "which was known");
+    mc::require(polled_and_given_up(writes_two(ends.stream)), "there is room for one");
+    mc::require(ends.peer.calls() == 2, "which says that there is no more");
+  });
+}
+
+/// Whether another operation reads.
+Task<bool> is_refused(net::Stream& stream) {
+  try {
+    (void)co_await reads(stream, 2);
+  } catch (const std::logic_error&) {
+    co_return true;
+  }
+  co_return false;
+}
+
+TEST(NetModel, a_read_that_waits_keeps_its_place_when_its_task_is_woken_for_nothing) {
+  holds(
+      [] {
+        Connected ends;
+        WhereWoken runs;
+        task::Header* const header = reads(ends.stream, 2).release_for_spawn(&runs);
+        JoinHandle<int> handle(header);
+        runs.schedule(header);
+        base::Thread other(
+            [&] { mc::require(run_here(is_refused(ends.stream)), "somebody reads"); });
+        task::wake_by_ref(header);
+        other.join();
+        ends.peer.deliver(1);
+        mc::require(std::move(handle).operator co_await().await_resume() == 1, "the byte");
+      },
+      kNoWeakFailures);
+}
+
 TEST(NetModel, a_call_that_is_interrupted_is_made_again) {
   holds([] {
     Connected ends(1);

@@ -6,17 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt::task {
@@ -174,11 +179,23 @@ TEST(FrameCache, keeps_what_lies_idle_while_instructions_are_counted) {
   EXPECT_TRUE(tests::eventually([] { return reserved_block_bytes() < (4U << 20); }));
 }
 
-TEST(FrameCache, large_blocks_are_the_systems) {
+TEST(FrameCache, large_blocks_and_no_others_are_the_systems) {
   const std::size_t reserved = reserved_block_bytes();
-  Block(kMaxCachedUnits + 1, 3).check_and_free();
-  Block(10'000, 3).check_and_free();
+  // Many, as the thread that gives back what lies idle allocates a little, too.
+  constexpr std::size_t kMany = 500;
+  const auto takes_from_the_system = [](std::uint32_t units) {
+    const std::size_t allocated = tests::allocations();
+    const std::size_t freed = tests::deallocations();
+    for (std::size_t i = 0; i < kMany; ++i) deallocate_block(allocate_block(units), units);
+    const bool takes = tests::allocations() - allocated >= kMany;
+    EXPECT_EQ(tests::deallocations() - freed >= kMany, takes) << units;
+    return takes;
+  };
+  EXPECT_TRUE(takes_from_the_system(kMaxCachedUnits + 1));
+  EXPECT_TRUE(takes_from_the_system(10'000));
   EXPECT_EQ(reserved_block_bytes(), reserved);
+  EXPECT_EQ(takes_from_the_system(kMaxCachedUnits), !kCached);
+  Block(kMaxCachedUnits + 1, 3).check_and_free();
 }
 
 /// `rounds` times: this thread allocates, another frees.
@@ -235,6 +252,142 @@ TEST(FrameCache, blocks_freed_while_a_thread_ends_come_back) {
   const std::size_t reserved = reserved_block_bytes();
   for (int i = 0; i < 300; ++i) free_late();
   EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+/// A thread that does what it is told, until it goes.
+class OtherThread {
+ public:
+  OtherThread() = default;
+  OtherThread(const OtherThread&) = delete;
+  OtherThread& operator=(const OtherThread&) = delete;
+  ~OtherThread() {
+    tell(nullptr);
+    thread_.join();
+  }
+
+  /// Returns when it has been done.
+  void run(std::function<void()> work) {
+    tell(std::move(work));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !is_told_; });
+  }
+
+ private:
+  void tell(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+    is_told_ = true;
+    changed_.notify_all();
+  }
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return is_told_; });
+      if (!work_) return;
+      work_();
+      is_told_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> work_;
+  bool is_told_ = false;
+  std::thread thread_{[this] { serve(); }};
+};
+
+/// Takes blocks of this size until neither the thread nor the depot has one left.
+std::vector<void*> take_all(std::uint32_t units) {
+  std::vector<void*> taken;
+  const std::size_t before = reserved_block_bytes();
+  while (reserved_block_bytes() == before) taken.push_back(allocate_block(units));
+  // The last one has begun a new slab.
+  for (std::uint32_t i = 1; i < kMagazineBlocks; ++i) taken.push_back(allocate_block(units));
+  return taken;
+}
+
+/// Whether the next block, which is added to `blocks`, needs memory of the system.
+bool is_fresh(std::vector<void*>& blocks, std::uint32_t units) {
+  const std::size_t before = reserved_block_bytes();
+  blocks.push_back(allocate_block(units));
+  return reserved_block_bytes() != before;
+}
+
+class FrameCacheOfAThread : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kCached) GTEST_SKIP() << "every block is the system's";
+    blocks_ = take_all(kUnits);
+  }
+  void TearDown() override {
+    for (void* const block : blocks_) deallocate_block(block, kUnits);
+  }
+
+  static constexpr std::uint32_t kUnits = 29;
+  std::vector<void*> blocks_;
+};
+
+TEST_F(FrameCacheOfAThread, keeps_two_magazines_and_hands_on_the_next) {
+  OtherThread other;
+  const auto frees = [&](std::uint32_t count) {
+    other.run([&] {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        deallocate_block(blocks_.back(), kUnits);
+        blocks_.pop_back();
+      }
+    });
+  };
+  for (std::uint32_t i = 0; i < 3 * kMagazineBlocks; ++i) blocks_.push_back(allocate_block(kUnits));
+  frees(2 * kMagazineBlocks);
+  EXPECT_TRUE(is_fresh(blocks_, kUnits));
+  for (std::uint32_t i = 1; i < kMagazineBlocks; ++i) EXPECT_FALSE(is_fresh(blocks_, kUnits));
+  frees(1);
+  for (std::uint32_t i = 0; i < kMagazineBlocks; ++i) EXPECT_FALSE(is_fresh(blocks_, kUnits));
+  EXPECT_TRUE(is_fresh(blocks_, kUnits));
+}
+
+TEST_F(FrameCacheOfAThread, keeps_what_it_has_not_used_yet) {
+  EXPECT_TRUE(is_fresh(blocks_, kUnits));
+  OtherThread other;
+  other.run([&] { EXPECT_TRUE(is_fresh(blocks_, kUnits)); });
+}
+
+TEST_F(FrameCacheOfAThread, keeps_what_it_frees_and_uses_in_turn) {
+  EXPECT_TRUE(is_fresh(blocks_, kUnits));
+  for (std::uint32_t i = 0; i < 5 * kMagazineBlocks; ++i) {
+    deallocate_block(blocks_.back(), kUnits);
+    blocks_.back() = allocate_block(kUnits);
+  }
+  OtherThread other;
+  other.run([&] { EXPECT_TRUE(is_fresh(blocks_, kUnits)); });
+}
+
+TEST_F(FrameCacheOfAThread, goes_at_its_end_though_it_has_freed_nothing) {
+  const std::size_t before = reserved_block_bytes();
+  for (std::uint32_t i = 0; i < kMagazineBlocks; ++i) {
+    std::thread([&] { blocks_.push_back(allocate_block(kUnits)); }).join();
+  }
+  EXPECT_EQ(reserved_block_bytes(), before + kMagazineBlocks * bytes_of(kUnits));
+}
+
+/// Takes blocks at the thread's end, after the cache of the thread was given back.
+struct TakesLate {
+  std::uint32_t units;
+  std::vector<void*>* blocks;
+  ~TakesLate() {
+    for (int i = 0; i < 2; ++i) blocks->push_back(allocate_block(units));
+  }
+};
+
+TEST_F(FrameCacheOfAThread, is_not_filled_while_it_ends) {
+  const std::size_t before = reserved_block_bytes();
+  std::thread([&] {
+    thread_local TakesLate late{kUnits, &blocks_};
+    late.blocks->push_back(allocate_block(kUnits));
+  }).join();
+  EXPECT_EQ(std::set<void*>(blocks_.begin(), blocks_.end()).size(), blocks_.size());
+  EXPECT_EQ(reserved_block_bytes(), before + kMagazineBlocks * bytes_of(kUnits));
 }
 
 TEST(FrameCacheThreads, no_block_is_handed_out_twice) {

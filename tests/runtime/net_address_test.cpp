@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/runtime/allocations.hpp"
+
 namespace taskbench::rt::net {
 namespace {
 
@@ -43,6 +45,9 @@ TEST(SocketAddress, addresses_differ_in_each_of_their_parts) {
   EXPECT_NE(address, SocketAddress::parse("10.0.0.1:81"));
   EXPECT_NE(address, SocketAddress::parse("10.0.0.2:80"));
   EXPECT_NE(address, SocketAddress::parse("[::ffff:10.0.0.1]:80"));
+  EXPECT_NE(SocketAddress::parse("0.0.0.0:0"), SocketAddress());
+  EXPECT_NE(SocketAddress::parse("[::1]:80"), SocketAddress::parse("[::1]:81"));
+  EXPECT_NE(SocketAddress::parse("[::1]:80"), SocketAddress::parse("[::2]:80"));
   EXPECT_NE(SocketAddress::parse("[fe80::1%1]:80"), SocketAddress::parse("[fe80::1%2]:80"));
   EXPECT_NE(SocketAddress::parse("/a"), SocketAddress::parse("@/a"));
 }
@@ -54,6 +59,9 @@ TEST(SocketAddress, an_interface_may_be_named) {
 TEST(SocketAddress, a_socket_without_a_name_says_so) {
   EXPECT_EQ(SocketAddress().text(), "a socket without a name");
   EXPECT_EQ(SocketAddress(nullptr, 0), SocketAddress());
+  const SocketAddress unnamed;
+  EXPECT_EQ(unnamed.family(), AF_UNIX);
+  EXPECT_EQ(SocketAddress(unnamed.data(), unnamed.size()).text(), "a socket without a name");
 }
 
 TEST(SocketAddress, a_path_may_fill_all_of_its_place) {
@@ -63,7 +71,8 @@ TEST(SocketAddress, a_path_may_fill_all_of_its_place) {
 }
 
 TEST(SocketAddress, what_is_no_address_is_refused_with_what_to_write) {
-  for (const char* text : {"", "80", "127.0.0.1", "::1:80", "[127.0.0.1]:80"}) {
+  for (const char* text :
+       {"", "80", "127.0.0.1", "::1:80", "[127.0.0.1]:80", "[::12:80", "1::1]:80"}) {
     expect_refused_address(text, "write 127.0.0.1:80, [::1]:80, /run/it.sock or unix:it.sock");
   }
   for (const char* text : {"127.0.0.1:", "127.0.0.1:-1", "127.0.0.1:65536", "127.0.0.1:8o"}) {
@@ -77,15 +86,34 @@ TEST(SocketAddress, what_is_no_address_is_refused_with_what_to_write) {
                std::invalid_argument);
 }
 
-TEST(SocketAddress, other_families_and_cut_addresses_are_refused) {
+/// An address of zeros, in the system's form.
+SocketAddress made_of(int family, std::size_t size) {
   sockaddr_storage storage{};
-  const auto made_of = [&](int family, std::size_t size) {
-    storage.ss_family = static_cast<sa_family_t>(family);
-    return SocketAddress(reinterpret_cast<const sockaddr*>(&storage), static_cast<socklen_t>(size));
-  };
-  EXPECT_THROW(made_of(AF_NETLINK, sizeof(storage)), std::invalid_argument);
+  storage.ss_family = static_cast<sa_family_t>(family);
+  return {reinterpret_cast<const sockaddr*>(&storage), static_cast<socklen_t>(size)};
+}
+
+TEST(SocketAddress, other_families_and_cut_addresses_are_refused) {
+  EXPECT_THROW(made_of(AF_NETLINK, sizeof(sockaddr_storage)), std::invalid_argument);
   EXPECT_THROW(made_of(AF_INET, sizeof(sockaddr_in) - 1), std::invalid_argument);
   EXPECT_THROW(made_of(AF_INET6, sizeof(sockaddr_in)), std::invalid_argument);
+  EXPECT_THROW(made_of(AF_UNIX, sizeof(sockaddr_storage)), std::invalid_argument);
+}
+
+TEST(SocketAddress, what_follows_an_address_is_no_part_of_it) {
+  EXPECT_EQ(made_of(AF_INET, sizeof(sockaddr_storage)).size(), sizeof(sockaddr_in));
+  EXPECT_EQ(made_of(AF_INET6, sizeof(sockaddr_storage)).size(), sizeof(sockaddr_in6));
+}
+
+TEST(SocketAddress, the_last_copy_gives_its_memory_back) {
+  // Many, as a thread that some test has left behind may free something meanwhile.
+  constexpr std::size_t kMany = 1000;
+  const std::size_t before = tests::allocations() - tests::deallocations();
+  for (std::size_t i = 0; i < kMany; ++i) {
+    const auto address = SocketAddress::ip("::1", 80);
+    const auto copy = address;
+  }
+  EXPECT_LT(tests::allocations() - tests::deallocations(), before + kMany / 2);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <string>
 #include <system_error>
 
+#include "runtime/net/udp.hpp"
 #include "runtime/time/sleep.hpp"
 #include "tests/runtime/net_support.hpp"
 
@@ -179,11 +180,22 @@ TEST_F(AsyncFdOfTwoWorkers, what_is_owned_is_closed_and_what_is_borrowed_or_rele
     EXPECT_TRUE(is_open(pipe.ends[0]));
     { const auto owned = AsyncFd::own(pipe.ends[0]); }
     EXPECT_FALSE(is_open(pipe.ends[0]));
-    {
-      auto moved_over = AsyncFd::own(pipe.ends[1]);
-      moved_over = AsyncFd::own(::eventfd(0, EFD_CLOEXEC));
-    }
-    EXPECT_FALSE(is_open(pipe.ends[1]));
+    co_return;
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers,
+       one_that_another_is_moved_over_is_closed_and_one_moved_to_itself_stays) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    auto fd = AsyncFd::own(pipe.ends[0]);
+    fd = AsyncFd::own(pipe.ends[1]);
+    EXPECT_FALSE(is_open(pipe.ends[0]));
+    EXPECT_EQ(fd.descriptor(), pipe.ends[1]);
+    AsyncFd& same = fd;
+    fd = std::move(same);
+    EXPECT_EQ(fd.descriptor(), pipe.ends[1]);
+    EXPECT_TRUE(is_open(pipe.ends[1]));
     co_return;
   });
 }
@@ -200,6 +212,53 @@ TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_watched_is_refused_and_closed) {
     EXPECT_EQ(text, "watch descriptor " + std::to_string(file) +
                         ", which is of a kind that is always ready: Operation not permitted");
     EXPECT_FALSE(is_open(file));
+    co_return;
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_made_non_blocking_is_refused) {
+  run([]() -> Task<> {
+    // What was opened as a mere path takes no flags; what is not open has none.
+    for (const int descriptor : {::open("/", O_PATH | O_CLOEXEC), -1}) {
+      std::string text;
+      try {
+        const auto fd = AsyncFd::own(descriptor);
+      } catch (const std::system_error& error) {
+        text = error.what();
+      }
+      EXPECT_EQ(text, "make non-blocking descriptor " + std::to_string(descriptor) +
+                          ": Bad file descriptor");
+    }
+    co_return;
+  });
+}
+
+/// Frees the descriptor 0 for a while: the next that is opened has this number.
+class NumberZero {
+ public:
+  NumberZero() : kept_(::fcntl(0, F_DUPFD_CLOEXEC, 3)) { ::close(0); }
+  NumberZero(const NumberZero&) = delete;
+  NumberZero& operator=(const NumberZero&) = delete;
+  ~NumberZero() {
+    ::dup2(kept_, 0);
+    ::close(kept_);
+  }
+
+ private:
+  int kept_;
+};
+
+TEST_F(AsyncFdOfTwoWorkers, zero_is_a_number_as_any_other) {
+  run([]() -> Task<> {
+    const NumberZero free;
+    {
+      const auto socket = net::UdpSocket::bind(net::SocketAddress::loopback());
+      EXPECT_EQ(socket.descriptor(), 0);
+    }
+    EXPECT_FALSE(is_open(0));
+    EXPECT_EQ(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC), 0);
+    EXPECT_THROW(static_cast<void>(AsyncFd::own(0)), std::system_error);
+    EXPECT_FALSE(is_open(0));
     co_return;
   });
 }

@@ -2,6 +2,8 @@
 #include "runtime/net/stream.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +11,8 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -235,6 +239,35 @@ TEST_F(StreamOfTwoWorkers, a_reset_is_an_error_that_names_the_peer) {
   });
 }
 
+TEST_F(StreamOfTwoWorkers, a_reset_is_an_error_of_an_exact_read_and_no_end_of_the_stream) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    ends.client.reset_on_close();
+    { const net::TcpStream reset = std::move(ends.client); }
+    const auto failure = co_await failure_of(read_bytes(ends.server, 1));
+    EXPECT_EQ(failure.code, std::errc::connection_reset) << failure.text;
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, shutting_down_needs_a_socket_but_no_peer) {
+  run([]() -> Task<> {
+    const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    net::TcpStream alone(AsyncFd::own(unconnected), net::SocketAddress::loopback(1));
+    alone.shutdown_write();
+    net::UnixStream none(AsyncFd::own(::eventfd(0, EFD_CLOEXEC)), {});
+    std::string text;
+    try {
+      none.shutdown();
+    } catch (const std::system_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text,
+              "shut down the connection to a socket without a name: Socket operation on "
+              "non-socket");
+    co_return;
+  });
+}
+
 TEST_F(StreamOfTwoWorkers, writing_to_a_peer_that_is_gone_is_an_error_and_no_signal) {
   run([]() -> Task<> {
     auto ends = co_await connected();
@@ -250,6 +283,12 @@ TEST_F(StreamOfTwoWorkers, writing_to_a_peer_that_is_gone_is_an_error_and_no_sig
                 failure.code == std::errc::connection_reset)
         << failure.text;
     EXPECT_EQ(failure.text.find("write to " + peer + ": "), 0U) << failure.text;
+    const auto of_buffers = co_await failure_of([](net::TcpStream& stream) -> Task<> {
+      char byte = 'x';
+      iovec buffer{&byte, 1};
+      co_await stream.write_all(net::Buffers(&buffer, 1));
+    }(ends.server));
+    EXPECT_EQ(of_buffers.text, "write to " + peer + ": Broken pipe");
   });
 }
 
@@ -295,6 +334,51 @@ TEST_F(StreamOfTwoWorkers, several_buffers_are_written_and_read_in_their_order) 
     }
     EXPECT_EQ(got, text);
     co_await std::move(writer);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, empty_buffers_do_not_end_a_write_of_all) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    std::string text = "abc";
+    std::vector<iovec> buffers(1024);  // as many as one call takes
+    buffers.push_back({text.data(), text.size()});
+    co_await ends.client.write_all(net::Buffers(buffers));
+    ends.client.shutdown();
+    EXPECT_EQ(co_await read_all(ends.server), "abc");
+  });
+}
+
+/// An iovec behind which no memory can be touched.
+class LastIovec {
+ public:
+  LastIovec()
+      : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
+        memory_(static_cast<std::byte*>(::mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    EXPECT_EQ(::mprotect(memory_ + page_, page_, PROT_NONE), 0);
+  }
+  LastIovec(const LastIovec&) = delete;
+  LastIovec& operator=(const LastIovec&) = delete;
+  ~LastIovec() { ::munmap(memory_, 2 * page_); }
+
+  [[nodiscard]] net::Buffers get() {
+    return {reinterpret_cast<iovec*>(memory_ + page_ - sizeof(iovec)), 1};
+  }
+
+ private:
+  std::size_t page_;
+  std::byte* memory_;
+};
+
+TEST_F(StreamOfTwoWorkers, nothing_behind_the_last_buffer_is_touched) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    LastIovec last;
+    char byte = 'x';
+    last.get().front() = {&byte, 1};
+    co_await ends.client.write_all(last.get());
+    EXPECT_EQ(co_await read_bytes(ends.server, 1), "x");
   });
 }
 
@@ -425,6 +509,22 @@ TEST_F(StreamOfTwoWorkers, two_tasks_own_a_half_each) {
   });
 }
 
+TEST_F(StreamOfTwoWorkers, a_half_that_writes_ends_its_direction_when_told_or_replaced) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto others = co_await connected();
+    auto [reading, half] = std::move(ends.client).split();
+    net::WriteHalf& same = half;
+    half = std::move(same);
+    co_await half.write_all("one");
+    half = std::move(others.client).split().second;
+    EXPECT_EQ(co_await read_all(ends.server), "one");
+    co_await half.write_all("two");
+    half.shutdown_write();
+    EXPECT_EQ(co_await read_all(others.server), "two");
+  });
+}
+
 TEST_F(StreamOfTwoWorkers, options_are_set_and_read) {
   run([]() -> Task<> {
     auto ends = co_await connected();
@@ -440,14 +540,23 @@ TEST_F(StreamOfTwoWorkers, options_are_set_and_read) {
     EXPECT_THROW(stream.set_user_timeout(-1ms), std::system_error);
     EXPECT_THROW(stream.set_keep_alive({.idle = 65536h, .interval = 1s, .probes = 1}),
                  std::system_error);
+    stream.set_keep_alive(false);
+    stream.set_keep_alive({.idle = 3s, .interval = 2s, .probes = 4});
+    EXPECT_TRUE(stream.keep_alive());
+    EXPECT_EQ(stream.option<int>(IPPROTO_TCP, TCP_KEEPIDLE), 3);
+    EXPECT_EQ(stream.option<int>(IPPROTO_TCP, TCP_KEEPINTVL), 2);
+    EXPECT_EQ(stream.option<int>(IPPROTO_TCP, TCP_KEEPCNT), 4);
+    const int before = stream.receive_buffer();
     stream.set_receive_buffer(10'000);
     EXPECT_GE(stream.receive_buffer(), 10'000);
+    EXPECT_LT(stream.receive_buffer(), before);
     stream.set_send_buffer(10'000);
     EXPECT_GE(stream.send_buffer(), 10'000);
     EXPECT_EQ(stream.option<int>(SOL_SOCKET, SO_TYPE), SOCK_STREAM);
     EXPECT_EQ(stream.local_address(), ends.server.peer_address());
     EXPECT_EQ(stream.peer_address(), ends.server.local_address());
     EXPECT_THROW(stream.set_option(SOL_SOCKET, -1, 0), std::system_error);
+    EXPECT_THROW(static_cast<void>(stream.option<int>(SOL_SOCKET, -1)), std::system_error);
   });
 }
 
@@ -455,6 +564,7 @@ TEST_F(StreamOfTwoWorkers, a_pair_of_unix_sockets_is_connected) {
   run([]() -> Task<> {
     auto both = net::UnixStream::pair();
     net::UnixStream& other = both.second;
+    EXPECT_EQ(both.first.local_address(), net::SocketAddress());
     co_await both.first.write_all("abc");
     both.first.shutdown_write();
     EXPECT_EQ(co_await read_all(other), "abc");
@@ -463,6 +573,55 @@ TEST_F(StreamOfTwoWorkers, a_pair_of_unix_sockets_is_connected) {
         [](net::UnixStream& stream) -> Task<> { co_await stream.write_all("x"); }(other));
     EXPECT_EQ(failure.text, "write to a socket without a name: Broken pipe");
   });
+}
+
+TEST(UnixStreams, wait_with_several_buffers_while_there_is_no_room) {
+  tests::build(tests::kCurrentThread).block_on([]() -> Task<> {
+    auto ends = net::UnixStream::pair();
+    const std::string some(1000, 'x');
+    std::string all;
+    while (::send(ends.first.descriptor(), some.data(), some.size(), 0) > 0) all += some;
+    auto writer = spawn([](net::UnixStream stream) -> Task<> {
+      std::string last = "abc";
+      iovec buffer{last.data(), last.size()};
+      co_await stream.write_all(net::Buffers(&buffer, 1));
+    }(std::move(ends.first)));
+    co_await tests::yield_times(3);
+    EXPECT_FALSE(writer.is_finished());
+    EXPECT_EQ(co_await read_all(ends.second), all + "abc");
+    co_await std::move(writer);
+  }());
+}
+
+void send_with_descriptor(int socket, std::string text, int descriptor) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  iovec bytes{text.data(), text.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+  EXPECT_EQ(::sendmsg(socket, &message, 0), static_cast<ssize_t>(text.size()));
+}
+
+// A call that reads stops where descriptors come with the bytes, or where these end: it may leave
+// something, of which no event tells.
+TEST(UnixStreams, have_more_to_read_where_a_read_stopped_early) {
+  tests::build(tests::kCurrentThread).block_on([]() -> Task<> {
+    auto ends = net::UnixStream::pair();
+    std::array<char, 16> buffer;
+    EXPECT_FALSE(co_await time::timeout(1ms, ends.second.read(buffer)));
+    const int socket = ends.first.descriptor();
+    send_with_descriptor(socket, "ab", socket);
+    EXPECT_EQ(::send(socket, "cd", 2, 0), 2);
+    EXPECT_EQ(co_await ends.second.read(buffer), 2U);
+    EXPECT_EQ(co_await time::timeout(1s, ends.second.read(buffer)), 2U);
+  }());
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "runtime/net/udp.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <string>
 #include <system_error>
@@ -75,6 +77,62 @@ TEST_F(UdpOfTwoWorkers, a_peer_that_is_gone_refuses_and_the_socket_goes_on) {
     co_await tests::yield_times(3);
     co_await back.send_to("abc", socket.local_address());
     EXPECT_EQ(co_await std::move(receiving), 3U);
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, a_datagram_that_fits_exactly_is_whole) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    const auto address = socket.local_address();
+    co_await socket.send_to("abc", address);
+    std::string buffer(3, ' ');
+    const net::Datagram datagram = co_await socket.receive(buffer);
+    EXPECT_EQ(datagram.size, 3U);
+    EXPECT_FALSE(datagram.is_cut);
+  });
+}
+
+// With addresses of different lengths, which datagrams within the machine have.
+TEST_F(UdpOfTwoWorkers, receiving_may_be_awaited_again) {
+  run([]() -> Task<> {
+    const auto name = [](const char* of) {
+      return SocketAddress::parse("@taskbench-" + std::to_string(::getpid()) + of);
+    };
+    auto socket = UdpSocket::bind(name("-receives"));
+    UdpSocket nameless(AsyncFd::own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+    auto named = UdpSocket::bind(name("-sends"));
+    const auto to = socket.local_address();
+    for (UdpSocket* const sender : {&nameless, &named}) co_await sender->send_to("x", to);
+    std::string buffer(1, ' ');
+    auto receiving = socket.receive(buffer);
+    const net::Datagram first = co_await receiving;
+    EXPECT_EQ(first.from, SocketAddress());
+    const net::Datagram second = co_await receiving;
+    EXPECT_EQ(second.from, name("-sends"));
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, a_peer_of_another_family_is_refused) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    std::string text;
+    try {
+      socket.connect(SocketAddress::parse("[::1]:9"));
+    } catch (const std::system_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "connect to [::1]:9: Address family not supported by protocol");
+    co_return;
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, only_one_that_may_sends_to_all) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    EXPECT_EQ(socket.option<int>(SOL_SOCKET, SO_BROADCAST), 0);
+    socket.set_broadcast(true);
+    EXPECT_NE(socket.option<int>(SOL_SOCKET, SO_BROADCAST), 0);
+    co_return;
   });
 }
 

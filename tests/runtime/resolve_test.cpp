@@ -5,6 +5,8 @@
 #include <netdb.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -60,6 +62,29 @@ TEST_P(Resolve, one_that_is_given_up_leaves_nothing) {
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Resolve);
+
+TEST(ResolveGivenUp, does_not_look_up_any_more) {
+  std::atomic<int> reports{0};
+  Runtime runtime =
+      builder(kOneWorker)
+          .max_blocking_threads(1)
+          .on_unhandled_exception([&](const std::exception_ptr&) { reports.fetch_add(1); })
+          .build();
+  std::atomic<bool> may_end{false};
+  auto occupies = runtime.spawn_blocking([&] { EXPECT_TRUE(block_worker_until(may_end)); });
+  // Would fail, which would be reported, as nobody awaits it any more.
+  auto waiting = runtime.spawn(net::resolve("127.0.0.1", "no-such-service"));
+  EXPECT_TRUE(eventually([&] { return runtime.stats().blocking.calls == 2; }));
+  waiting.abort();
+  EXPECT_TRUE(eventually([&] { return waiting.is_finished(); }));
+  may_end.store(true);
+  runtime.block_on([](Runtime& of, JoinHandle<void>& first) -> Task<> {
+    co_await first;
+    JoinHandle<void> later = of.spawn_blocking([] {});
+    co_await later;
+  }(runtime, occupies));
+  EXPECT_EQ(reports.load(), 0);
+}
 
 }  // namespace
 }  // namespace taskbench::rt::tests
