@@ -12,7 +12,7 @@ using sync::detail::WakeBatch;
 
 Channel::~Channel() {
   TASKBENCH_ASSERT(first_ == nullptr, "the receiver has freed the messages");
-  TASKBENCH_ASSERT(receiver_ == nullptr, "a receiver must outlive the task that waits on it");
+  TASKBENCH_ASSERT(receiving_ == nullptr, "a receiver must outlive the task that waits on it");
 }
 
 /// Appends a message. Returns the receiver's task to be woken (M5), or nullptr.
@@ -124,6 +124,7 @@ void Channel::close() noexcept {
     {
       base::LockGuard lock(mutex_);
       closed_ = true;
+      batch.add(std::exchange(receiver_, nullptr));
       while (!senders_waiting_.empty() && !batch.full()) {
         batch.add(senders_waiting_.dismiss_front());
       }
@@ -184,7 +185,6 @@ bool Channel::Recv::poll_message(task::Leaf* leaf, task::Header* task) noexcept 
   Recv& self = *static_cast<Recv*>(leaf);
   Channel& channel = self.channel_;
   WakeBatch batch;
-  task::Header* stale = nullptr;
   {
     base::LockGuard lock(channel.mutex_);
     TASKBENCH_ASSERT(channel.receiving_ == (self.waits_ ? &self : nullptr),
@@ -199,12 +199,9 @@ bool Channel::Recv::poll_message(task::Leaf* leaf, task::Header* task) noexcept 
       self.waits_ = true;
       return false;
     }
-    if (std::exchange(self.waits_, false)) {
-      channel.receiving_ = nullptr;
-      stale = std::exchange(channel.receiver_, nullptr);
-    }
+    TASKBENCH_ASSERT(channel.receiver_ == nullptr, "whoever ended the wait has taken it out (M5)");
+    if (std::exchange(self.waits_, false)) channel.receiving_ = nullptr;
   }
-  if (stale != nullptr) task::drop_reference(stale);
   batch.wake_all();
   return true;
 }

@@ -241,6 +241,23 @@ TEST(Mpsc, close_ends_sends_and_keeps_what_is_queued) {
   EXPECT_FALSE(HandPolled(receive(ends.second)).finish());
 }
 
+TEST(Mpsc, M5_close_ends_a_receive_in_another_branch_of_the_receiver_s_task) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled both([](mpsc::Receiver<int>& end) -> Task<bool> {
+    const auto closes = [](mpsc::Receiver<int>& closed) -> Task<int> {
+      co_await yield_now();
+      closed.close();
+      co_return 0;
+    };
+    const auto results = co_await join(receive(end), closes(end));
+    co_return std::get<0>(results).has_value();
+  }(ends.second));
+  EXPECT_FALSE(both.poll());
+  EXPECT_FALSE(both.poll());
+  EXPECT_TRUE(both.resumes());
+  EXPECT_FALSE(both.result());
+}
+
 TEST(Mpsc, M4_a_slot_granted_before_close_does_not_let_a_message_in_after_it) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
