@@ -137,8 +137,6 @@ void Channel::close() noexcept {
 Link* Channel::take_all() noexcept {
   base::LockGuard lock(mutex_);
   TASKBENCH_ASSERT(closed_, "messages could still come");
-  last_ = nullptr;
-  size_ = 0;
   return std::exchange(first_, nullptr);
 }
 
@@ -149,7 +147,7 @@ bool Channel::Send::poll_slot(task::Leaf* leaf, task::Header* task) noexcept {
   {
     base::LockGuard lock(channel.mutex_);
     if (self.place() == Place::queued) return false;
-    if (self.place() == Place::outside && !channel.closed_ && self.message_ != nullptr) {
+    if (self.place() == Place::outside && !channel.closed_) {
       if (channel.room_ == 0) {
         channel.senders_waiting_.push_back(self, task);
         self.waits_ = true;
