@@ -171,6 +171,30 @@ TEST(Mpsc, senders_are_counted_through_copies_moves_and_assignments) {
   EXPECT_TRUE(ends.second.is_drained());
 }
 
+TEST(Mpsc, a_sender_that_was_moved_from_may_be_copied) {
+  auto ends = mpsc::channel<int>(1);
+  {
+    const mpsc::Sender<int> moved = std::move(ends.first);
+    const mpsc::Sender<int> copy = ends.first;  // NOLINT(bugprone-use-after-move)
+    EXPECT_FALSE(ends.second.is_drained());
+  }
+  EXPECT_TRUE(ends.second.is_drained());
+}
+
+TEST(Mpsc, assigning_over_a_receiver_drops_what_it_was) {
+  const NothingLeaks check;
+  auto one = mpsc::channel<Counted>(1);
+  auto other = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(one.first, 1), TrySend::sent);
+  EXPECT_EQ(try_send(other.first, 2), TrySend::sent);
+  one.second = std::move(other.second);
+  EXPECT_TRUE(one.first.is_closed());
+  EXPECT_FALSE(other.first.is_closed());
+  mpsc::Receiver<Counted>& itself = one.second;
+  one.second = std::move(itself);
+  EXPECT_EQ(next_number(one.second), 2);
+}
+
 TEST(Mpsc, dropping_the_receiver_destroys_what_is_queued_and_fails_sends) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
@@ -353,6 +377,27 @@ TEST(Mpsc, awaitables_that_are_never_awaited_do_nothing) {
   EXPECT_EQ(ends.second.size(), 0U);
 }
 
+TEST(Mpsc, a_receive_that_is_never_awaited_takes_no_wake_from_the_one_that_waits) {
+  auto ends = mpsc::channel<int>(1);
+  Waiting task(receive(ends.second));
+  { const auto unused = ends.second.recv(); }
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_TRUE(task.resumes());
+}
+
+TEST(Mpsc, M3_a_send_takes_room_and_once_more_awaited_sends_nothing_more) {
+  auto ends = mpsc::channel<int>(2);
+  HandPolled sending([](const mpsc::Sender<int>& sender) -> Task<bool> {
+    auto message = sender.send(1);
+    const bool sent = co_await message;
+    const bool still_sent = co_await message;
+    co_return sent&& still_sent;
+  }(ends.first));
+  EXPECT_TRUE(sending.finish());
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.second.size(), 1U);
+}
+
 TEST(Mpsc, close_wakes_more_senders_than_fit_one_batch) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
@@ -384,6 +429,21 @@ TEST(Mpsc, a_value_that_cannot_be_moved_takes_no_room) {
   EXPECT_EQ(ends.first.try_send(Fragile(1)), TrySend::sent);
   EXPECT_THROW(static_cast<void>(ends.second.try_recv()), std::runtime_error);
   EXPECT_EQ(ends.first.room(), 1U);
+}
+
+/// Closes the channel when it is moved.
+struct Closing {
+  explicit Closing(mpsc::Receiver<Closing>& end) : receiver(&end) {}
+  Closing(Closing&& other) noexcept : receiver(other.receiver) { receiver->close(); }
+  mpsc::Receiver<Closing>* receiver;
+  Counted counted;
+};
+
+TEST(Mpsc, M4_a_channel_that_is_closed_while_a_message_is_made_refuses_it) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Closing>(1);
+  EXPECT_EQ(ends.first.try_send(Closing(ends.second)), TrySend::closed);
+  EXPECT_TRUE(ends.second.is_drained());
 }
 
 TEST(MpscDeathTest, a_bounded_channel_without_room_is_a_programming_error) {

@@ -229,6 +229,28 @@ TEST(Semaphore, moving_a_permit_moves_the_duty_to_give_it_back) {
   EXPECT_EQ(semaphore.available_permits(), 2U);
 }
 
+TEST(Semaphore, all_permits_can_be_split_off_and_none_of_what_was_given_back) {
+  Semaphore semaphore(2);
+  Permits permit = semaphore.try_acquire(2);
+  ASSERT_TRUE(permit);
+  EXPECT_TRUE(permit->split(2));
+  EXPECT_EQ(permit->count(), 0U);
+  permit->release();
+  EXPECT_FALSE(permit->split(0));
+  permit->forget();
+  EXPECT_EQ(semaphore.available_permits(), 2U);
+}
+
+TEST(Semaphore, a_permit_assigned_to_itself_is_kept) {
+  Semaphore semaphore(1);
+  Permits permit = semaphore.try_acquire();
+  ASSERT_TRUE(permit);
+  Semaphore::Permit& itself = *permit;
+  *permit = std::move(itself);
+  EXPECT_EQ(permit->count(), 1U);
+  EXPECT_EQ(semaphore.available_permits(), 0U);
+}
+
 TEST(Semaphore, close_ends_every_wait_without_permits) {
   Semaphore semaphore(1);
   Waiting first(acquire(semaphore, 2));
@@ -278,6 +300,27 @@ TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
     }
     EXPECT_EQ(semaphore.available_permits(), by_close ? 0U : 100U);
   }
+}
+
+TEST(Semaphore, S4_who_waits_at_the_close_gets_none_of_the_permits_that_come_meanwhile) {
+  Semaphore semaphore(0);
+  const auto tasks = tests::many_waiting([&] { return acquire(semaphore); });
+  tasks.front()->on_wake([&] { semaphore.add_permits(100); });
+  semaphore.close();
+  for (const auto& task : tasks) EXPECT_FALSE(task->finish());
+  EXPECT_EQ(semaphore.available_permits(), 100U);
+}
+
+TEST(Semaphore, who_is_woken_as_another_gives_up_may_destroy_the_semaphore) {
+  auto semaphore = std::make_unique<Semaphore>(1);
+  Waiting big(acquire(*semaphore, 2));
+  Waiting small(acquire(*semaphore, 1));
+  small.on_wake([&] {
+    EXPECT_TRUE(small.finish());
+    semaphore.reset();
+  });
+  big.drop();
+  EXPECT_EQ(semaphore, nullptr);
 }
 
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
