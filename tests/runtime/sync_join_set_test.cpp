@@ -264,6 +264,30 @@ TEST(Completions, D2_nothing_is_in_the_list_once_it_is_abandoned) {
   EXPECT_EQ(list->front(), nullptr);
 }
 
+TEST(Completions, D2_a_set_that_goes_abandons_its_list) {
+  struct Noted {
+    std::optional<HandPolled<int>> task;
+    task::Header* member = nullptr;
+    JoinHandle<int> spawn(Task<int> spawned) {
+      task.emplace(std::move(spawned));
+      member = task->handle().header();
+      return std::move(task->handle());
+    }
+  } place;
+  std::optional<JoinSet<int>> set(std::in_place);
+  set->spawn_on(place, number(1));
+  constexpr std::uintptr_t kListenerTag = 1;
+  auto* const listener = reinterpret_cast<task::JoinListener*>(
+      task::trailer_of(place.member).join_waker & ~kListenerTag);
+  const base::Ref list(static_cast<Completions*>(listener));
+  set.reset();
+  // Stands for a member that was just ending when the set went.
+  HandPolled late(number(2));
+  EXPECT_TRUE(late.poll());
+  list->watch(late.handle().header());
+  EXPECT_EQ(list->front(), nullptr);
+}
+
 TEST(Completions, D3_an_await_that_is_never_begun_takes_no_wake_from_the_one_that_waits) {
   const base::Ref list(new Completions);
   HandPolled member(number(1));
