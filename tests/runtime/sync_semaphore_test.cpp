@@ -1,6 +1,11 @@
 // Semaphore: counting, fairness, giving up, closing; the numbers are semaphore.hpp's invariants.
 #include "runtime/sync/semaphore.hpp"
 
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
@@ -311,16 +316,42 @@ TEST(Semaphore, S4_who_waits_at_the_close_gets_none_of_the_permits_that_come_mea
   EXPECT_EQ(semaphore.available_permits(), 100U);
 }
 
+/// A semaphore that can be destroyed, after which whoever uses it finds a null pointer there.
+class Destroyed {
+ public:
+  explicit Destroyed(std::size_t permits) {
+    std::construct_at(reinterpret_cast<Semaphore*>(memory_), permits);
+  }
+  Semaphore& get() { return *std::launder(reinterpret_cast<Semaphore*>(memory_)); }
+  void destroy() {
+    std::destroy_at(&get());
+    std::memset(memory_, 0, sizeof(memory_));
+  }
+
+ private:
+  alignas(Semaphore) std::byte memory_[sizeof(Semaphore)];
+};
+
 TEST(Semaphore, who_is_woken_as_another_gives_up_may_destroy_the_semaphore) {
-  auto semaphore = std::make_unique<Semaphore>(1);
-  Waiting big(acquire(*semaphore, 2));
-  Waiting small(acquire(*semaphore, 1));
+  Destroyed semaphore(1);
+  Waiting big(acquire(semaphore.get(), 2));
+  Waiting small(acquire(semaphore.get(), 1));
   small.on_wake([&] {
     EXPECT_TRUE(small.finish());
-    semaphore.reset();
+    semaphore.destroy();
   });
   big.drop();
-  EXPECT_EQ(semaphore, nullptr);
+  EXPECT_FALSE(small.is_woken());
+}
+
+TEST(Semaphore, an_acquire_that_does_not_wait_may_outlive_the_semaphore) {
+  Destroyed semaphore(1);
+  HandPolled task([](Destroyed& its) -> Task<> {
+    auto wanted = its.get().acquire();
+    { const Permits permit = co_await wanted; }
+    its.destroy();
+  }(semaphore));
+  EXPECT_TRUE(task.poll());
 }
 
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
