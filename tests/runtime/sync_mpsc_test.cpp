@@ -1,6 +1,7 @@
 // mpsc: order, room, closing, giving up; the numbers are mpsc_channel.hpp's invariants.
 #include "runtime/sync/mpsc.hpp"
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -429,6 +430,26 @@ TEST(Mpsc, a_value_that_cannot_be_moved_takes_no_room) {
   EXPECT_EQ(ends.first.try_send(Fragile(1)), TrySend::sent);
   EXPECT_THROW(static_cast<void>(ends.second.try_recv()), std::runtime_error);
   EXPECT_EQ(ends.first.room(), 1U);
+}
+
+/// Calls its function, if it has one, when it is moved, and throws.
+struct Refuses {
+  explicit Refuses(std::function<void()> function) : meanwhile(std::move(function)) {}
+  Refuses(Refuses&& other) : meanwhile(other.meanwhile) {
+    if (!meanwhile) return;
+    meanwhile();
+    throw std::runtime_error("not moved");
+  }
+  std::function<void()> meanwhile;
+};
+
+TEST(Mpsc, M2_a_slot_that_is_given_back_goes_to_a_send_that_has_begun_to_wait_for_it) {
+  auto ends = mpsc::channel<Refuses>(1);
+  HandPolled waits(send(ends.first, Refuses(nullptr)));
+  const auto begin_to_wait = [&] { EXPECT_FALSE(waits.poll()); };
+  EXPECT_THROW(ends.first.try_send(Refuses(begin_to_wait)), std::runtime_error);
+  EXPECT_TRUE(waits.resumes());
+  EXPECT_TRUE(waits.result());
 }
 
 /// Closes the channel when it is moved.
