@@ -63,6 +63,17 @@ TEST(Mpsc, recv_waits_and_a_message_wakes_it) {
   EXPECT_EQ(task.result(), 7);
 }
 
+TEST(Mpsc, a_send_wakes_a_receive_that_waits_and_a_receive_a_send) {
+  auto ends = mpsc::channel<int>(1);
+  Waiting receiving(receive(ends.second));
+  EXPECT_TRUE(HandPolled(send(ends.first, 1)).finish());
+  EXPECT_TRUE(receiving.resumes());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  Waiting sending(send(ends.first, 3));
+  EXPECT_EQ(HandPolled(receive(ends.second)).finish(), 2);
+  EXPECT_TRUE(sending.resumes());
+}
+
 TEST(Mpsc, send_waits_for_room_in_order) {
   auto ends = mpsc::channel<int>(1);
   EXPECT_EQ(ends.first.try_send(0), TrySend::sent);
