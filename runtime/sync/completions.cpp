@@ -51,25 +51,19 @@ void Completions::abandon() noexcept {
 bool Completions::NextDone::poll_done(task::Leaf* leaf, task::Header* task) noexcept {
   NextDone& self = *static_cast<NextDone*>(leaf);
   Completions& completions = self.completions_;
-  task::Header* stale = nullptr;
-  {
-    base::LockGuard lock(completions.mutex_);
-    TASKBENCH_ASSERT(completions.waiting_ == (self.waits_ ? &self : nullptr),
-                     "one await at a time waits on a JoinSet, also in branches of one task");
-    self.done_ = completions.first_;
-    if (self.done_ == nullptr) {
-      if (completions.waiter_ == nullptr) completions.waiter_ = task::reference_in_poll(task);
-      TASKBENCH_ASSERT(completions.waiter_ == task, "an await goes on in the task that began it");
-      completions.waiting_ = &self;
-      self.waits_ = true;
-      return false;
-    }
-    if (std::exchange(self.waits_, false)) {
-      completions.waiting_ = nullptr;
-      stale = std::exchange(completions.waiter_, nullptr);
-    }
+  base::LockGuard lock(completions.mutex_);
+  TASKBENCH_ASSERT(completions.waiting_ == (self.waits_ ? &self : nullptr),
+                   "one await at a time waits on a JoinSet, also in branches of one task");
+  self.done_ = completions.first_;
+  if (self.done_ == nullptr) {
+    if (completions.waiter_ == nullptr) completions.waiter_ = task::reference_in_poll(task);
+    TASKBENCH_ASSERT(completions.waiter_ == task, "an await goes on in the task that began it");
+    completions.waiting_ = &self;
+    self.waits_ = true;
+    return false;
   }
-  if (stale != nullptr) task::drop_reference(stale);
+  TASKBENCH_ASSERT(completions.waiter_ == nullptr, "whoever reported has taken it out (D3)");
+  if (std::exchange(self.waits_, false)) completions.waiting_ = nullptr;
   return true;
 }
 

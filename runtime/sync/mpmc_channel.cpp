@@ -70,11 +70,10 @@ void Channel::wake_who_can_go_on() noexcept {
   batch.wake_all();
 }
 
-bool Channel::close() noexcept {
+void Channel::close() noexcept {
   // release: pairs with the acquires in is_closed() and is_drained(): what came before
-  if ((tail_.fetch_or(kClosed, base::release) & kClosed) != 0) return false;
+  tail_.fetch_or(kClosed, base::release);
   wake_who_can_go_on();
-  return true;
 }
 
 bool Channel::drop_end(Side side) noexcept {
@@ -87,7 +86,6 @@ bool Channel::drop_end(Side side) noexcept {
 /// Ends the wait.
 void Channel::Wait::leave() noexcept {
   is_waiting_ = false;
-  settle(Place::outside);
   if (std::exchange(is_first_, false)) --waiters().first;
   channel_.set_attention();
 }
@@ -105,7 +103,6 @@ Claim Channel::Wait::claim_or_queue(task::Header* task, Position& claimed) noexc
           is_first_ = true;
           ++waiters().first;
         }
-        settle(Place::outside);
         waiters().list.push_front(*this, task);
       }
     } else {

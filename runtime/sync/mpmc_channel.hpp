@@ -107,8 +107,8 @@ class Channel : public base::Shared {
     changed();
   }
 
-  /// Refuses messages from here on. True: nobody did before.
-  bool close() noexcept;
+  /// Refuses messages from here on.
+  void close() noexcept;
   [[nodiscard]] bool is_closed() const noexcept {
     // acquire: pairs with the release in close(): what came before it
     return (tail_.load(base::acquire) & kClosed) != 0;

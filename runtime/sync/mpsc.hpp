@@ -165,7 +165,6 @@ class Receiver {
 
   class [[nodiscard]] Receiving : public detail::Channel::Recv {
    public:
-    ~Receiving() { Message::destroy(take()); }
     std::optional<T> await_resume() { return Message::take(take()); }
 
    private:

@@ -12,7 +12,7 @@ using sync::detail::WakeBatch;
 
 Channel::~Channel() {
   TASKBENCH_ASSERT(first_ == nullptr, "the receiver has freed the messages");
-  TASKBENCH_ASSERT(receiver_ == nullptr, "a receiver must outlive the task that waits on it");
+  TASKBENCH_ASSERT(receiving_ == nullptr, "a receiver must outlive the task that waits on it");
 }
 
 /// Appends a message. Returns the receiver's task to be woken (M5), or nullptr.
@@ -124,6 +124,7 @@ void Channel::close() noexcept {
     {
       base::LockGuard lock(mutex_);
       closed_ = true;
+      batch.add(std::exchange(receiver_, nullptr));
       while (!senders_waiting_.empty() && !batch.full()) {
         batch.add(senders_waiting_.dismiss_front());
       }
@@ -136,8 +137,6 @@ void Channel::close() noexcept {
 Link* Channel::take_all() noexcept {
   base::LockGuard lock(mutex_);
   TASKBENCH_ASSERT(closed_, "messages could still come");
-  last_ = nullptr;
-  size_ = 0;
   return std::exchange(first_, nullptr);
 }
 
@@ -148,7 +147,7 @@ bool Channel::Send::poll_slot(task::Leaf* leaf, task::Header* task) noexcept {
   {
     base::LockGuard lock(channel.mutex_);
     if (self.place() == Place::queued) return false;
-    if (self.place() == Place::outside && !channel.closed_ && self.message_ != nullptr) {
+    if (self.place() == Place::outside && !channel.closed_) {
       if (channel.room_ == 0) {
         channel.senders_waiting_.push_back(self, task);
         self.waits_ = true;
@@ -184,7 +183,6 @@ bool Channel::Recv::poll_message(task::Leaf* leaf, task::Header* task) noexcept 
   Recv& self = *static_cast<Recv*>(leaf);
   Channel& channel = self.channel_;
   WakeBatch batch;
-  task::Header* stale = nullptr;
   {
     base::LockGuard lock(channel.mutex_);
     TASKBENCH_ASSERT(channel.receiving_ == (self.waits_ ? &self : nullptr),
@@ -199,12 +197,9 @@ bool Channel::Recv::poll_message(task::Leaf* leaf, task::Header* task) noexcept 
       self.waits_ = true;
       return false;
     }
-    if (std::exchange(self.waits_, false)) {
-      channel.receiving_ = nullptr;
-      stale = std::exchange(channel.receiver_, nullptr);
-    }
+    TASKBENCH_ASSERT(channel.receiver_ == nullptr, "whoever ended the wait has taken it out (M5)");
+    if (std::exchange(self.waits_, false)) channel.receiving_ = nullptr;
   }
-  if (stale != nullptr) task::drop_reference(stale);
   batch.wake_all();
   return true;
 }

@@ -15,8 +15,8 @@
 //       goes to the sender that waits longest.
 //   M3  free + reserved + taken slots = capacity_, until the channel is closed.
 //   M4  Once closed_ is set no message is linked any more.
-//   M5  receiver_ owns a counted reference to the task that waits in Recv. Whoever links a message
-//       or drops the last sender takes it out and wakes the task.
+//   M5  receiver_ owns a counted reference to the task that waits in Recv. Whoever links a message,
+//       drops the last sender or closes the channel takes it out and wakes the task.
 //   M6  A message is taken out of the queue only for a receiver that returns it in the same step:
 //       a receive that is given up leaves the queue as it was.
 //
@@ -76,7 +76,8 @@ class Channel : public base::Shared {
   /// Whether no message is there, and none will come.
   [[nodiscard]] bool is_drained() const noexcept;
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Refuses messages from here on; sends that wait fail.
+  /// Refuses messages from here on; sends that wait fail, and a receive in another branch of the
+  /// receiver's task ends.
   void close() noexcept;
   /// All messages, linked, in order; for the end of the receiver, after close().
   [[nodiscard]] Link* take_all() noexcept;

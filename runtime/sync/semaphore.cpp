@@ -90,7 +90,7 @@ std::size_t Semaphore::available_permits() const noexcept {
 void Semaphore::Permit::release() noexcept {
   Semaphore* const semaphore = std::exchange(semaphore_, nullptr);
   const std::size_t count = std::exchange(count_, 0);
-  if (semaphore != nullptr && count != 0) semaphore->give(count, count);
+  if (count != 0) semaphore->give(count, count);
 }
 
 void Semaphore::Permit::forget() noexcept {
@@ -126,10 +126,7 @@ bool Semaphore::Acquire::poll_permits(task::Leaf* leaf, task::Header* task) noex
     case Place::outside:
       break;
   }
-  if (self.semaphore_.closed_) {
-    self.settle(Place::dismissed);
-    return true;
-  }
+  if (self.semaphore_.closed_) return true;
   if (self.semaphore_.take_now(self.count_)) {
     self.settle(Place::granted);
     return true;

@@ -136,7 +136,7 @@ class WaitList {
 class WakeBatch {
  public:
   WakeBatch() = default;
-  ~WakeBatch() { wake_all(); }
+  ~WakeBatch() { TASKBENCH_ASSERT(count_ == 0, "a batch is woken by whoever has filled it"); }
   WakeBatch(const WakeBatch&) = delete;
   WakeBatch& operator=(const WakeBatch&) = delete;
 

@@ -356,7 +356,7 @@ NAMED = (
     ("who is first in a channel and leaves stays first", MPMC_SOURCE,
      "  if (std::exchange(is_first_, false)) --waiters().first;\n", ""),
     ("closing a channel wakes nobody", MPMC_SOURCE,
-     "  wake_who_can_go_on();\n  return true;", "  return true;"),
+     "base::release);\n  wake_who_can_go_on();\n", "base::release);\n"),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why

@@ -80,6 +80,19 @@ T run_here(Task<T> task) {
   return std::move(handle).operator co_await().await_resume();
 }
 
+/// The same, with a poll that nobody asked for after the first.
+template <class T>
+T run_here_polled_twice(Task<T> task) {
+  OnAThread thread;
+  task::Header* const header = std::move(task).release_for_spawn(&thread);
+  JoinHandle<T> handle(header);
+  if (!thread.poll(header)) {
+    task::wake_by_ref(header);
+    thread.run_once_woken(header);
+  }
+  return std::move(handle).operator co_await().await_resume();
+}
+
 /// Polls `task` once. True: that was not enough, and it was cancelled.
 template <class T>
 [[nodiscard]] bool polled_and_given_up(Task<T> task) {

@@ -60,6 +60,17 @@ TEST(OneshotModel, a_receiver_that_goes_frees_what_was_sent) {
   });
 }
 
+TEST(OneshotModel, both_ends_may_go_unused) {
+  holds([] {
+    auto [sender, receiver] = sync::oneshot::channel<int>();
+    base::Thread other([sender = std::move(sender)]() mutable {
+      const sync::oneshot::Sender<int> gone = std::move(sender);
+    });
+    { const auto gone = std::move(receiver); }
+    other.join();
+  });
+}
+
 /// A message that must be handed over, and freed once.
 using Box = std::unique_ptr<base::Cell<int>>;
 Box box(int value) { return std::make_unique<base::Cell<int>>(value); }
@@ -217,6 +228,46 @@ TEST(MpscModel, a_full_channel_holds_the_sender_back) {
       {.preemptions = 2});
 }
 
+Task<int> next_of(sync::mpsc::Receiver<int>& receiver) {
+  const std::optional<int> value = co_await receiver.recv();
+  co_return value.value_or(0);
+}
+
+Task<int> sends(const sync::mpsc::Sender<int>& sender, int value) {
+  const bool sent = co_await sender.send(value);
+  co_return sent ? 1 : 0;
+}
+
+TEST(MpscModel, a_receive_that_is_given_up_leaves_the_message_to_the_next) {
+  holds(
+      [] {
+        auto [sender, receiver] = sync::mpsc::channel<int>(1);
+        base::Thread other([sender = std::move(sender)] {
+          mc::require(sender.try_send(7) == sync::mpsc::TrySend::sent, "there is room");
+        });
+        const bool given_up = polled_and_given_up(next_of(receiver));
+        mc::sometimes("given up", given_up);
+        mc::require(!given_up || run_here_polled_twice(next_of(receiver)) == 7, "the message");
+        other.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(MpscModel, a_send_that_is_given_up_leaves_its_room_to_the_next) {
+  holds(
+      [] {
+        auto [sender, receiver] = sync::mpsc::channel<int>(1);
+        mc::require(sender.try_send(1) == sync::mpsc::TrySend::sent, "there is room");
+        base::Thread other([sender = sender] {
+          mc::sometimes("given up", polled_and_given_up(sends(sender, 2)));
+        });
+        mc::require(receiver.try_recv() == 1, "what was sent");
+        other.join();
+        mc::require(sender.room() + receiver.size() == 1, "free or taken");
+      },
+      kNoWeakFailures);
+}
+
 Task<int> increments(sync::Mutex& mutex, base::Cell<int>& count) {
   auto guard = co_await mutex.lock();
   count.set(count.get() + 1);
@@ -304,6 +355,31 @@ TEST(NotifyModel, a_wait_that_is_given_up_passes_its_notification_on) {
         third.join();
       },
       {.preemptions = 2, .weak_failures = 0});
+}
+
+/// More tasks wait than are woken at once, and the first that is woken polls the last.
+TEST(NotifyModel, a_poll_before_its_wake_ends_the_wait) {
+  holds([] {
+    constexpr int kTasks = 34;
+    sync::Notify notify;
+    WhereWoken where[kTasks];
+    std::vector<JoinHandle<int>> waiting;
+    const auto waits_and_wakes_the_last = [](sync::Notify& place,
+                                             std::vector<JoinHandle<int>>& all) -> Task<int> {
+      co_await place.notified();
+      task::wake_by_ref(all.back().header());
+      mc::require(all.back().is_finished(), "it was polled");
+      co_return 0;
+    };
+    for (int i = 0; i < kTasks; ++i) {
+      auto task = i == 0 ? waits_and_wakes_the_last(notify, waiting) : waits(notify);
+      task::Header* const header = std::move(task).release_for_spawn(&where[i]);
+      waiting.emplace_back(header);
+      where[i].schedule(header);
+    }
+    notify.notify_waiters();
+    for (const JoinHandle<int>& each : waiting) mc::require(each.is_finished(), "all are woken");
+  });
 }
 
 Task<int> takes(sync::Semaphore& semaphore, std::size_t count) {
@@ -405,6 +481,16 @@ TEST(CancellationModel, children_come_and_go_while_their_parent_is_cancelled) {
       {.preemptions = 3, .weak_failures = 0});
 }
 
+TEST(CancellationModel, a_child_goes_while_its_parent_is_cancelled) {
+  holds([] {
+    const CancellationToken token;
+    std::optional<CancellationToken> child(token.child());
+    base::Thread other([&] { token.cancel(); });
+    child.reset();
+    other.join();
+  });
+}
+
 Task<int> both_received(sync::oneshot::Receiver<int> one, sync::oneshot::Receiver<int> two) {
   const auto [first, second] = co_await join(std::move(one), std::move(two));
   co_return *first + *second;
@@ -500,6 +586,20 @@ TEST(JoinSetModel, two_members_are_joined_in_the_order_in_which_they_end) {
         mc::require(first + second == 3, "both");
       },
       {.preemptions = 1, .weak_failures = 0});
+}
+
+TEST(JoinSetModel, a_wait_that_is_given_up_leaves_the_member_to_the_next) {
+  holds(
+      [] {
+        ThreadEach threads;
+        sync::JoinSet<int> set;
+        set.spawn_on(threads, gives(1));
+        const bool given_up = polled_and_given_up(next_of(set));
+        mc::sometimes("given up", given_up);
+        mc::require(given_up != set.empty(), "joined, or not yet");
+        mc::require(!given_up || run_here_polled_twice(next_of(set)) == 1, "the member");
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0});
 }
 
 TEST(JoinSetModel, an_abort_of_all_comes_before_the_end_or_after_it) {

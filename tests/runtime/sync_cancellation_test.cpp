@@ -56,11 +56,15 @@ TEST(CancellationToken, a_spurious_poll_goes_on_waiting) {
 
 TEST(CancellationToken, a_poll_before_its_wake_finds_it_cancelled) {
   const CancellationToken token;
-  auto tasks = tests::many_waiting([&] { return waits(token); });
+  auto tasks = tests::many_waiting([&]() -> Task<> {
+    co_await token.cancelled();
+    co_await tests::forever();
+  });
   // The task that is woken first polls the last, which the same cancel() has yet to wake.
-  tasks.front()->on_wake([&] { EXPECT_TRUE(tasks.back()->poll()); });
+  tasks.front()->on_wake([&] { EXPECT_FALSE(tasks.back()->poll()); });
   token.cancel();
-  for (auto& task : tasks) EXPECT_TRUE(task->poll());
+  EXPECT_TRUE(tasks[98]->is_woken());
+  EXPECT_FALSE(tasks.back()->is_woken());  // its wait has ended, and nobody wakes it any more
 }
 
 TEST(CancellationToken, a_wait_that_is_given_up_leaves_nothing_behind) {
@@ -148,6 +152,21 @@ TEST(CancellationToken, who_is_woken_may_destroy_the_last_token) {
   cancelled->cancel();
   EXPECT_EQ(token, nullptr);
   EXPECT_TRUE(task.poll());
+}
+
+TEST(CancellationToken, who_is_woken_first_may_destroy_the_token_before_others_are_woken) {
+  const CancellationToken root;
+  std::optional<CancellationToken> token(root.child());
+  const CancellationToken below = token->child();
+  const auto tasks = tests::many_waiting([&] { return waits(below); });
+  std::optional<CancellationToken> in_its_place;
+  tasks.front()->on_wake([&] {
+    token.reset();
+    in_its_place.emplace();  // mostly at the same address
+  });
+  token->cancel();
+  for (const auto& task : tasks) EXPECT_TRUE(task->resumes());
+  EXPECT_FALSE(in_its_place->is_cancelled());
 }
 
 class CancellationEverywhere : public tests::OnEverySync {};

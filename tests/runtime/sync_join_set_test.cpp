@@ -2,11 +2,13 @@
 #include "runtime/sync/join_set.hpp"
 
 #include <memory>
+#include <new>
 #include <stdexcept>
 
 #include "runtime/sync/notify.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "runtime/sync/semaphore.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -145,14 +147,20 @@ TEST(JoinSet, a_member_is_joined_once_its_task_is_complete) {
   EXPECT_EQ(joiner.result().value().has_value(), true);
 }
 
+/// A place to spawn on where each task ends before spawn() returns.
+struct AtOnce {
+  std::size_t spawned = 0;
+  template <class T>
+  JoinHandle<T> spawn(Task<T> made) {
+    ++spawned;
+    HandPolled<T> task(std::move(made));
+    EXPECT_TRUE(task.poll());
+    return std::move(task.handle());
+  }
+};
+
 TEST(JoinSet, a_member_may_end_before_the_set_listens_and_after_it_has_gone) {
-  struct AtOnce {
-    JoinHandle<Counted> spawn(Task<Counted> spawned) {
-      HandPolled<Counted> task(std::move(spawned));
-      EXPECT_TRUE(task.poll());
-      return std::move(task.handle());
-    }
-  } at_once;
+  AtOnce at_once;
   const NothingLeaks check;
   JoinSet<Counted> early;
   early.spawn_on(at_once, counted(1));
@@ -167,6 +175,129 @@ TEST(JoinSet, a_member_may_end_before_the_set_listens_and_after_it_has_gone) {
     set.detach_all();
   }
   EXPECT_TRUE(by_hand.task->poll());
+}
+
+TEST(JoinSet, a_member_that_ends_between_two_joins_comes_after_those_before_it) {
+  ByHand first;
+  ByHand second;
+  ByHand third;
+  JoinSet<int> set;
+  set.spawn_on(first, number(1));
+  set.spawn_on(second, number(2));
+  set.spawn_on(third, number(3));
+  const auto next = [&set] {
+    auto result = set.try_join_next();
+    return result ? std::move(*result).get() : 0;
+  };
+  EXPECT_TRUE(first.task->poll());
+  EXPECT_TRUE(second.task->poll());
+  EXPECT_EQ(next(), 1);
+  EXPECT_TRUE(third.task->poll());
+  EXPECT_EQ(next(), 2);
+  EXPECT_EQ(next(), 3);
+}
+
+TEST(JoinSet, a_member_without_a_value_can_fail_too) {
+  AtOnce at_once;
+  JoinSet<> set;
+  set.spawn_on(at_once, []() -> Task<> {
+    throw std::runtime_error("a member failed");
+    co_return;
+  }());
+  const std::optional<JoinResult<void>> result = set.try_join_next();
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->has_value());
+  EXPECT_TRUE(result->failure());
+}
+
+TEST(JoinSet, nothing_is_spawned_without_the_memory_for_it) {
+  AtOnce at_once;
+  JoinSet<int> set;
+  set.spawn_on(at_once, number(0));
+  std::vector<Task<int>> tasks;
+  for (int i = 0; i < 20; ++i) tasks.push_back(number(i));
+  const auto spawn_all = [&] {
+    for (Task<int>& task : tasks) set.spawn_on(at_once, std::move(task));
+  };
+  {
+    const tests::NoMemory no_memory;
+    EXPECT_THROW(spawn_all(), std::bad_alloc);
+  }
+  EXPECT_EQ(set.size(), at_once.spawned);
+}
+
+TEST(JoinSet, a_set_grows_seldom) {
+  AtOnce at_once;
+  JoinSet<int> set;
+  std::vector<Task<int>> tasks;
+  for (int i = 0; i < 100; ++i) tasks.push_back(number(i));
+  const std::size_t before = tests::allocations();
+  for (Task<int>& task : tasks) set.spawn_on(at_once, std::move(task));
+  EXPECT_LE(tests::allocations() - before, 10U);
+}
+
+using sync::detail::Completions;
+
+TEST(Completions, D1_a_member_is_the_last_in_the_list_wherever_it_was_queued_before) {
+  const base::Ref list(new Completions);
+  HandPolled member(number(1));
+  HandPolled behind_it(number(2));
+  list->watch(member.handle().header());
+  member.handle().header()->queue_next = behind_it.handle().header();
+  EXPECT_TRUE(member.poll());
+  EXPECT_EQ(list->front(), member.handle().header());
+  list->pop_front();
+  EXPECT_EQ(list->front(), nullptr);
+}
+
+TEST(Completions, D2_nothing_is_in_the_list_once_it_is_abandoned) {
+  const base::Ref list(new Completions);
+  HandPolled before(number(1));
+  HandPolled after(number(2));
+  list->watch(before.handle().header());
+  list->watch(after.handle().header());
+  EXPECT_TRUE(before.poll());
+  EXPECT_EQ(list->front(), before.handle().header());
+  list->abandon();
+  EXPECT_EQ(list->front(), nullptr);
+  EXPECT_TRUE(after.poll());
+  EXPECT_EQ(list->front(), nullptr);
+}
+
+TEST(Completions, D2_a_set_that_goes_abandons_its_list) {
+  struct Noted {
+    std::optional<HandPolled<int>> task;
+    task::Header* member = nullptr;
+    JoinHandle<int> spawn(Task<int> spawned) {
+      task.emplace(std::move(spawned));
+      member = task->handle().header();
+      return std::move(task->handle());
+    }
+  } place;
+  std::optional<JoinSet<int>> set(std::in_place);
+  set->spawn_on(place, number(1));
+  constexpr std::uintptr_t kListenerTag = 1;
+  auto* const listener = reinterpret_cast<task::JoinListener*>(
+      task::trailer_of(place.member).join_waker & ~kListenerTag);
+  const base::Ref list(static_cast<Completions*>(listener));
+  set.reset();
+  // Stands for a member that was just ending when the set went.
+  HandPolled late(number(2));
+  EXPECT_TRUE(late.poll());
+  list->watch(late.handle().header());
+  EXPECT_EQ(list->front(), nullptr);
+}
+
+TEST(Completions, D3_an_await_that_is_never_begun_takes_no_wake_from_the_one_that_waits) {
+  const base::Ref list(new Completions);
+  HandPolled member(number(1));
+  list->watch(member.handle().header());
+  Waiting joiner([](Completions& completions) -> Task<> {
+    co_await Completions::NextDone(completions);
+  }(*list));
+  { const Completions::NextDone unused(*list); }
+  EXPECT_TRUE(member.poll());
+  EXPECT_TRUE(joiner.resumes());
 }
 
 class JoinSetOn : public tests::OnEverySync {};

@@ -29,6 +29,11 @@ Task<std::optional<T>> receive(mpmc::Receiver<T> receiver) {
   co_return co_await receiver.recv();
 }
 
+Task<bool> receives_something(mpmc::Receiver<int> receiver) {
+  const std::optional<int> message = co_await receiver.recv();
+  co_return message.has_value();
+}
+
 TrySend try_send(const mpmc::Sender<Counted>& sender, int number) {
   return sender.try_send(Counted(number));
 }
@@ -61,6 +66,30 @@ TEST(Mpmc, the_ring_is_as_large_as_asked_for) {
   EXPECT_EQ(ends.first.capacity(), 3U);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
   EXPECT_EQ(ends.first.try_send(3), TrySend::full);
+}
+
+TEST(Mpmc, nothing_behind_the_ring_is_touched) {
+  mpmc::detail::SlotHead slots[4];
+  slots[3].turn.store(77, base::relaxed);
+  const mpmc::detail::Channel channel(3, slots, sizeof(slots[0]));
+  EXPECT_EQ(slots[2].turn.load(base::relaxed), 2U);
+  EXPECT_EQ(slots[3].turn.load(base::relaxed), 77U);
+}
+
+TEST(Mpmc, ends_are_counted_through_copies_moves_and_assignments) {
+  const NothingLeaks check;
+  auto one = mpmc::channel<Counted>(1);
+  auto other = mpmc::channel<Counted>(1);
+  EXPECT_EQ(try_send(one.first, 1), TrySend::sent);
+  const mpmc::Sender<Counted> sender = std::move(other.first);
+  const mpmc::Sender<Counted> copy = other.first;  // NOLINT(bugprone-use-after-move)
+  one.second = other.second;
+  EXPECT_TRUE(one.first.is_closed());
+  one.first = sender;
+  EXPECT_EQ(try_send(one.first, 2), TrySend::sent);
+  { const auto dropped = std::move(other.second); }
+  EXPECT_FALSE(sender.is_closed());
+  EXPECT_EQ(next_number(one.second), 2);
 }
 
 TEST(Mpmc, recv_waits_and_a_message_wakes_it) {
@@ -152,6 +181,75 @@ TEST(Mpmc, one_that_is_first_and_given_up_wakes_those_behind_it) {
   waits.drop();
   EXPECT_TRUE(comes_later.resumes());
   EXPECT_EQ(comes_later.result(), 7);
+  EXPECT_EQ(ends.first.try_send(8), TrySend::sent);
+  EXPECT_EQ(ends.second.try_recv(), 8);  // nobody is first any more
+}
+
+TEST(Mpmc, C4_who_comes_after_the_end_hears_of_it_before_one_that_is_first_does) {
+  for (const bool sends : {false, true}) {
+    auto ends = mpmc::channel<int>(1);
+    if (sends) static_cast<void>(ends.first.try_send(0));
+    const auto make = [&]() -> Task<bool> {
+      return sends ? send(ends.first, 7) : receives_something(ends.second);
+    };
+    Waiting is_first(make());
+    for (int i = 0; i < mpmc::detail::Channel::kPatience; ++i) {
+      if (sends) static_cast<void>(ends.second.try_recv());
+      EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+      if (!sends) static_cast<void>(ends.second.try_recv());
+      EXPECT_FALSE(is_first.poll());
+    }
+    ends.first.close();
+    EXPECT_FALSE(HandPolled(make()).finish());
+    EXPECT_FALSE(is_first.finish());
+  }
+}
+
+TEST(Mpmc, C2_one_that_was_overtaken_takes_what_it_is_woken_for_though_another_is_first) {
+  auto ends = mpmc::channel<int>(2);
+  Waiting first(receive(ends.second));
+  for (int i = 1; i < mpmc::detail::Channel::kPatience; ++i) {
+    EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+    EXPECT_TRUE(ends.second.try_recv());
+    EXPECT_FALSE(first.poll());
+  }
+  Waiting second(receive(ends.second));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ends.second.try_recv(), i);
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_EQ(first.resumes() + second.resumes(), 1);
+}
+
+TEST(Mpmc, C2_a_change_wakes_nobody_who_cannot_go_on) {
+  auto ends = mpmc::channel<int>(2);
+  Waiting first(receive(ends.second));
+  Waiting second(receive(ends.second));
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_EQ(first.finish(), 1);
+  EXPECT_FALSE(second.is_woken());
+}
+
+Task<int> receives_twice(mpmc::Receiver<int> receiver) {
+  auto wanted = receiver.recv();
+  const std::optional<int> first = co_await wanted;
+  const std::optional<int> second = co_await wanted;
+  co_return first.value_or(0) * 10 + second.value_or(0);
+}
+
+TEST(Mpmc, each_await_of_a_receive_begins_at_the_end_of_the_queue) {
+  auto ends = mpmc::channel<int>(1);
+  Waiting twice(receives_twice(ends.second));
+  Waiting once(receive(ends.second));
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_FALSE(twice.poll());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  EXPECT_TRUE(once.resumes());
+  EXPECT_EQ(once.result(), 2);
+  EXPECT_EQ(ends.first.try_send(3), TrySend::sent);
+  EXPECT_TRUE(twice.resumes());
+  EXPECT_EQ(twice.result(), 13);
 }
 
 TEST(Mpmc, try_send_that_fails_leaves_the_value) {
@@ -298,7 +396,10 @@ TEST(Mpmc, spurious_polls_change_nothing) {
   EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
   EXPECT_EQ(ends.second.try_recv(), 1);  // nothing of it counted as a wake in vain
   EXPECT_FALSE(receiving.poll());
+  HandPolled comes_later(receive(ends.second));
+  EXPECT_FALSE(comes_later.poll());
   EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  EXPECT_FALSE(comes_later.poll());  // the message is for the one that was woken
   EXPECT_EQ(receiving.finish(), 2);
 }
 

@@ -1,6 +1,7 @@
 // mpsc: order, room, closing, giving up; the numbers are mpsc_channel.hpp's invariants.
 #include "runtime/sync/mpsc.hpp"
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -60,6 +61,17 @@ TEST(Mpsc, recv_waits_and_a_message_wakes_it) {
   EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
   EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 7);
+}
+
+TEST(Mpsc, a_send_wakes_a_receive_that_waits_and_a_receive_a_send) {
+  auto ends = mpsc::channel<int>(1);
+  Waiting receiving(receive(ends.second));
+  EXPECT_TRUE(HandPolled(send(ends.first, 1)).finish());
+  EXPECT_TRUE(receiving.resumes());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  Waiting sending(send(ends.first, 3));
+  EXPECT_EQ(HandPolled(receive(ends.second)).finish(), 2);
+  EXPECT_TRUE(sending.resumes());
 }
 
 TEST(Mpsc, send_waits_for_room_in_order) {
@@ -171,6 +183,30 @@ TEST(Mpsc, senders_are_counted_through_copies_moves_and_assignments) {
   EXPECT_TRUE(ends.second.is_drained());
 }
 
+TEST(Mpsc, a_sender_that_was_moved_from_may_be_copied) {
+  auto ends = mpsc::channel<int>(1);
+  {
+    const mpsc::Sender<int> moved = std::move(ends.first);
+    const mpsc::Sender<int> copy = ends.first;  // NOLINT(bugprone-use-after-move)
+    EXPECT_FALSE(ends.second.is_drained());
+  }
+  EXPECT_TRUE(ends.second.is_drained());
+}
+
+TEST(Mpsc, assigning_over_a_receiver_drops_what_it_was) {
+  const NothingLeaks check;
+  auto one = mpsc::channel<Counted>(1);
+  auto other = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(one.first, 1), TrySend::sent);
+  EXPECT_EQ(try_send(other.first, 2), TrySend::sent);
+  one.second = std::move(other.second);
+  EXPECT_TRUE(one.first.is_closed());
+  EXPECT_FALSE(other.first.is_closed());
+  mpsc::Receiver<Counted>& itself = one.second;
+  one.second = std::move(itself);
+  EXPECT_EQ(next_number(one.second), 2);
+}
+
 TEST(Mpsc, dropping_the_receiver_destroys_what_is_queued_and_fails_sends) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
@@ -239,6 +275,23 @@ TEST(Mpsc, close_ends_sends_and_keeps_what_is_queued) {
   EXPECT_EQ(next_number(ends.second), 1);
   EXPECT_TRUE(ends.second.is_drained());
   EXPECT_FALSE(HandPolled(receive(ends.second)).finish());
+}
+
+TEST(Mpsc, M5_close_ends_a_receive_in_another_branch_of_the_receiver_s_task) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled both([](mpsc::Receiver<int>& end) -> Task<bool> {
+    const auto closes = [](mpsc::Receiver<int>& closed) -> Task<int> {
+      co_await yield_now();
+      closed.close();
+      co_return 0;
+    };
+    const auto results = co_await join(receive(end), closes(end));
+    co_return std::get<0>(results).has_value();
+  }(ends.second));
+  EXPECT_FALSE(both.poll());
+  EXPECT_FALSE(both.poll());
+  EXPECT_TRUE(both.resumes());
+  EXPECT_FALSE(both.result());
 }
 
 TEST(Mpsc, M4_a_slot_granted_before_close_does_not_let_a_message_in_after_it) {
@@ -336,6 +389,27 @@ TEST(Mpsc, awaitables_that_are_never_awaited_do_nothing) {
   EXPECT_EQ(ends.second.size(), 0U);
 }
 
+TEST(Mpsc, a_receive_that_is_never_awaited_takes_no_wake_from_the_one_that_waits) {
+  auto ends = mpsc::channel<int>(1);
+  Waiting task(receive(ends.second));
+  { const auto unused = ends.second.recv(); }
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_TRUE(task.resumes());
+}
+
+TEST(Mpsc, M3_a_send_takes_room_and_once_more_awaited_sends_nothing_more) {
+  auto ends = mpsc::channel<int>(2);
+  HandPolled sending([](const mpsc::Sender<int>& sender) -> Task<bool> {
+    auto message = sender.send(1);
+    const bool sent = co_await message;
+    const bool still_sent = co_await message;
+    co_return sent&& still_sent;
+  }(ends.first));
+  EXPECT_TRUE(sending.finish());
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.second.size(), 1U);
+}
+
 TEST(Mpsc, close_wakes_more_senders_than_fit_one_batch) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
@@ -367,6 +441,41 @@ TEST(Mpsc, a_value_that_cannot_be_moved_takes_no_room) {
   EXPECT_EQ(ends.first.try_send(Fragile(1)), TrySend::sent);
   EXPECT_THROW(static_cast<void>(ends.second.try_recv()), std::runtime_error);
   EXPECT_EQ(ends.first.room(), 1U);
+}
+
+/// Calls its function, if it has one, when it is moved, and throws.
+struct Refuses {
+  explicit Refuses(std::function<void()> function) : meanwhile(std::move(function)) {}
+  Refuses(Refuses&& other) : meanwhile(other.meanwhile) {
+    if (!meanwhile) return;
+    meanwhile();
+    throw std::runtime_error("not moved");
+  }
+  std::function<void()> meanwhile;
+};
+
+TEST(Mpsc, M2_a_slot_that_is_given_back_goes_to_a_send_that_has_begun_to_wait_for_it) {
+  auto ends = mpsc::channel<Refuses>(1);
+  HandPolled waits(send(ends.first, Refuses(nullptr)));
+  const auto begin_to_wait = [&] { EXPECT_FALSE(waits.poll()); };
+  EXPECT_THROW(ends.first.try_send(Refuses(begin_to_wait)), std::runtime_error);
+  EXPECT_TRUE(waits.resumes());
+  EXPECT_TRUE(waits.result());
+}
+
+/// Closes the channel when it is moved.
+struct Closing {
+  explicit Closing(mpsc::Receiver<Closing>& end) : receiver(&end) {}
+  Closing(Closing&& other) noexcept : receiver(other.receiver) { receiver->close(); }
+  mpsc::Receiver<Closing>* receiver;
+  Counted counted;
+};
+
+TEST(Mpsc, M4_a_channel_that_is_closed_while_a_message_is_made_refuses_it) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Closing>(1);
+  EXPECT_EQ(ends.first.try_send(Closing(ends.second)), TrySend::closed);
+  EXPECT_TRUE(ends.second.is_drained());
 }
 
 TEST(MpscDeathTest, a_bounded_channel_without_room_is_a_programming_error) {

@@ -156,6 +156,21 @@ TEST(Notify, what_was_notified_stays_so) {
   EXPECT_TRUE(task.poll());
 }
 
+TEST(Notify, a_stored_notification_that_was_taken_stays_so) {
+  Notify notify;
+  notify.notify_one();
+  EXPECT_TRUE(HandPolled(await_twice(notify)).poll());
+}
+
+TEST(Notify, a_wait_that_was_ended_by_a_notification_passes_nothing_on) {
+  Notify notify;
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
+  notify.notify_one();
+  EXPECT_TRUE(first.poll());
+  EXPECT_FALSE(second.is_woken());
+}
+
 TEST(Notify, a_spurious_poll_ends_no_wait_and_takes_no_second_place) {
   Notify notify;
   Waiting first(wait(notify));
@@ -174,6 +189,30 @@ TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
     EXPECT_TRUE(task->is_woken());
     EXPECT_TRUE(task->poll());
   }
+}
+
+TEST(Notify, N3_who_comes_while_others_are_woken_waits_for_the_next) {
+  Notify notify;
+  const auto tasks = tests::many_waiting([&] { return wait(notify); });
+  std::optional<Waiting<>> comes_later;
+  tasks.front()->on_wake([&] { comes_later.emplace(wait(notify)); });
+  notify.notify_waiters();
+  EXPECT_FALSE(comes_later->is_woken());
+  notify.notify_waiters();
+  EXPECT_TRUE(comes_later->resumes());
+}
+
+TEST(Notify, a_poll_before_its_wake_ends_the_wait_and_its_wake) {
+  Notify notify;
+  const auto tasks = tests::many_waiting([&]() -> Task<> {
+    co_await notify.notified();
+    co_await tests::forever();
+  });
+  // The task that is woken first polls the last, which the same notify_waiters() has yet to wake.
+  tasks.front()->on_wake([&] { EXPECT_FALSE(tasks.back()->poll()); });
+  notify.notify_waiters();
+  EXPECT_TRUE(tasks[98]->is_woken());
+  EXPECT_FALSE(tasks.back()->is_woken());
 }
 
 class NotifyOn : public tests::OnEverySync {};

@@ -102,6 +102,24 @@ TEST(Oneshot, assigning_over_an_end_drops_what_it_was) {
   EXPECT_FALSE(task.result());
   EXPECT_TRUE(one.first.send(Counted(5)));
   EXPECT_EQ(HandPolled(receive(std::move(other.second))).finish()->number(), 5);
+
+  auto third = oneshot::channel<Counted>();
+  auto fourth = oneshot::channel<Counted>();
+  third.second = std::move(fourth.second);
+  EXPECT_TRUE(third.first.is_closed());
+  EXPECT_TRUE(fourth.first.send(Counted(6)));
+  EXPECT_EQ(HandPolled(receive(std::move(third.second))).finish()->number(), 6);
+}
+
+TEST(Oneshot, an_end_assigned_to_itself_is_kept) {
+  auto ends = oneshot::channel<int>();
+  auto& sender = ends.first;
+  auto& receiver = ends.second;
+  ends.first = std::move(sender);
+  ends.second = std::move(receiver);
+  EXPECT_TRUE(ends.first.send(7));
+  EXPECT_TRUE(ends.first.is_closed());  // it sends once
+  EXPECT_EQ(HandPolled(receive(std::move(ends.second))).finish(), 7);
 }
 
 TEST(Oneshot, a_receiver_that_waits_and_is_dropped_is_not_woken) {

@@ -1,6 +1,11 @@
 // Semaphore: counting, fairness, giving up, closing; the numbers are semaphore.hpp's invariants.
 #include "runtime/sync/semaphore.hpp"
 
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
@@ -229,6 +234,28 @@ TEST(Semaphore, moving_a_permit_moves_the_duty_to_give_it_back) {
   EXPECT_EQ(semaphore.available_permits(), 2U);
 }
 
+TEST(Semaphore, all_permits_can_be_split_off_and_none_of_what_was_given_back) {
+  Semaphore semaphore(2);
+  Permits permit = semaphore.try_acquire(2);
+  ASSERT_TRUE(permit);
+  EXPECT_TRUE(permit->split(2));
+  EXPECT_EQ(permit->count(), 0U);
+  permit->release();
+  EXPECT_FALSE(permit->split(0));
+  permit->forget();
+  EXPECT_EQ(semaphore.available_permits(), 2U);
+}
+
+TEST(Semaphore, a_permit_assigned_to_itself_is_kept) {
+  Semaphore semaphore(1);
+  Permits permit = semaphore.try_acquire();
+  ASSERT_TRUE(permit);
+  Semaphore::Permit& itself = *permit;
+  *permit = std::move(itself);
+  EXPECT_EQ(permit->count(), 1U);
+  EXPECT_EQ(semaphore.available_permits(), 0U);
+}
+
 TEST(Semaphore, close_ends_every_wait_without_permits) {
   Semaphore semaphore(1);
   Waiting first(acquire(semaphore, 2));
@@ -278,6 +305,53 @@ TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
     }
     EXPECT_EQ(semaphore.available_permits(), by_close ? 0U : 100U);
   }
+}
+
+TEST(Semaphore, S4_who_waits_at_the_close_gets_none_of_the_permits_that_come_meanwhile) {
+  Semaphore semaphore(0);
+  const auto tasks = tests::many_waiting([&] { return acquire(semaphore); });
+  tasks.front()->on_wake([&] { semaphore.add_permits(100); });
+  semaphore.close();
+  for (const auto& task : tasks) EXPECT_FALSE(task->finish());
+  EXPECT_EQ(semaphore.available_permits(), 100U);
+}
+
+/// A semaphore that can be destroyed, after which whoever uses it finds a null pointer there.
+class Destroyed {
+ public:
+  explicit Destroyed(std::size_t permits) {
+    std::construct_at(reinterpret_cast<Semaphore*>(memory_), permits);
+  }
+  Semaphore& get() { return *std::launder(reinterpret_cast<Semaphore*>(memory_)); }
+  void destroy() {
+    std::destroy_at(&get());
+    std::memset(memory_, 0, sizeof(memory_));
+  }
+
+ private:
+  alignas(Semaphore) std::byte memory_[sizeof(Semaphore)];
+};
+
+TEST(Semaphore, who_is_woken_as_another_gives_up_may_destroy_the_semaphore) {
+  Destroyed semaphore(1);
+  Waiting big(acquire(semaphore.get(), 2));
+  Waiting small(acquire(semaphore.get(), 1));
+  small.on_wake([&] {
+    EXPECT_TRUE(small.finish());
+    semaphore.destroy();
+  });
+  big.drop();
+  EXPECT_FALSE(small.is_woken());
+}
+
+TEST(Semaphore, an_acquire_that_does_not_wait_may_outlive_the_semaphore) {
+  Destroyed semaphore(1);
+  HandPolled task([](Destroyed& its) -> Task<> {
+    auto wanted = its.get().acquire();
+    { const Permits permit = co_await wanted; }
+    its.destroy();
+  }(semaphore));
+  EXPECT_TRUE(task.poll());
 }
 
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
