@@ -139,6 +139,10 @@ void expect_row_in_order(const TraceRow& row) {
         ASSERT_TRUE(is_searching);
         is_searching = false;
         break;
+      case TraceEventKind::injector_take:
+        ASSERT_FALSE(is_parked);
+        ASSERT_GT(event.count, 0U);
+        break;
       default:
         ASSERT_FALSE(is_parked);
         break;

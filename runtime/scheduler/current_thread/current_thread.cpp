@@ -95,8 +95,7 @@ bool CurrentThread::run_some() noexcept {
 }
 
 void CurrentThread::Root::schedule(task::Header*) noexcept {
-  const task::ThreadContext& context = task::thread_context();
-  if (context.scheduler == &scheduler_ && scheduler_.on_driver() && scheduler_.driver_ == this) {
+  if (scheduler_.on_driver() && scheduler_.driver_ == this) {
     woken_ = true;
     return;
   }
@@ -170,12 +169,10 @@ bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
 bool CurrentThread::try_drive(Root& root) noexcept {
   bool driving = false;
   inbox_.locked([&] {
-    const auto place = std::find(waiting_.begin(), waiting_.end(), &root);
     driving = driver_ == nullptr;
     if (driving) {
       driver_ = &root;
-      if (place != waiting_.end()) waiting_.erase(place);
-    } else if (place == waiting_.end()) {
+    } else if (std::find(waiting_.begin(), waiting_.end(), &root) == waiting_.end()) {
       waiting_.push_back(&root);
     }
   });
@@ -208,8 +205,9 @@ void CurrentThread::close() noexcept {
   bool driven = false;
   Root closer(*this);
   inbox_.locked([&] {
-    // relaxed: read by the driver, which is woken below, and under this mutex
-    closing_.store(true, base::relaxed);
+    // release: pairs with the acquire in closing(): whoever sees it sees all that was admitted
+    // before
+    closing_.store(true, base::release);
     driven = driver_ != nullptr;
     if (driven) {
       driver_->parker_.unpark();
@@ -242,7 +240,7 @@ bool CurrentThread::cancel_some() noexcept {
   owned_.cancel_idle();
   take_inbox();
   while (task::Header* task = queue_.pop_front()) task::cancel(task);
-  return owned_.empty() && inbox_.looks_empty();
+  return owned_.empty();
 }
 
 void CurrentThread::cancel_all() noexcept {

@@ -95,7 +95,7 @@ class CurrentThread final : public Engine {
   bool cancel_some() noexcept;
   void cancel_all() noexcept;
   [[nodiscard]] bool closing() const noexcept {
-    return closing_.load(base::relaxed);  // relaxed: the driver looks often; the inbox hands over
+    return closing_.load(base::acquire);  // acquire: pairs with the release in close()
   }
   /// Runs up to one interval of tasks. False: there was none.
   bool run_some() noexcept;
@@ -112,8 +112,8 @@ class CurrentThread final : public Engine {
 
   queue::Injector<task::Header> inbox_;
   Root* driver_ = nullptr;
-  std::vector<Root*> waiting_;
-  trace::CounterBlock outside_;       // written under the inbox's lock
+  std::vector<Root*> waiting_;   // until they leave, also those that have become the driver since
+  trace::CounterBlock outside_;  // written under the inbox's lock
   trace::Recorder outside_recorder_;  // written under the inbox's lock
   base::Atomic<bool> closing_{false};
 

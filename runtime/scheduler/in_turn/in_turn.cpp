@@ -104,20 +104,18 @@ void InTurn::leave() noexcept {
 bool InTurn::join(Clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;
   const task::ThreadContext* const self = &task::thread_context();
-  const task::ThreadContext* before = nullptr;
   for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
     const base::LockGuard lock(driver_mutex_);
     if (drained_) return true;
     // The driver itself is in the poll of its root here, and so in that of no task.
     if (driver_ == nullptr || driver_ == self) {
-      before = std::exchange(driver_, self);
+      driver_ = self;  // for good, unless it leaves: after the drain nobody need drive
       break;
     }
     if (!in_time) return false;
   }
   drain();
   const base::LockGuard lock(driver_mutex_);
-  driver_ = before;
   drained_ = true;
   return true;
 }
