@@ -159,7 +159,7 @@ class Planter:
         kind = cursor.kind
         if kind in (kinds.STATIC_ASSERT, kinds.ENUM_DECL, kinds.PARM_DECL,
                     kinds.TYPE_ALIAS_DECL, kinds.TEMPLATE_NON_TYPE_PARAMETER,
-                    kinds.FRIEND_DECL) or self.watches(cursor):
+                    kinds.FRIEND_DECL) or self.watches(cursor) or self.constrains(cursor):
             return
         outer = self.function, self.returns_bool
         if kind in (kinds.FUNCTION_DECL, kinds.CXX_METHOD, kinds.CONSTRUCTOR, kinds.DESTRUCTOR,
@@ -200,6 +200,13 @@ class Planter:
         place = self.source.token_from(begin)
         return place >= len(self.source.tokens) or self.source.tokens[place][0] != begin
 
+    def constrains(self, cursor):
+        """Whether it is what a requires clause asks for, which the compiler decides."""
+        place = self.source.token_from(cursor.extent.start.offset)
+        before = [token[2] for token in self.source.tokens[max(0, place - 2):place]]
+        return cursor.kind.is_expression() and (
+            before[-1:] == [b"requires"] or before == [b"requires", b"("])
+
     def is_constexpr(self, cursor):
         begin, end = self.span(cursor)
         before = self.source.token_from(begin)
@@ -232,7 +239,7 @@ class Planter:
         text = self.source.text_of(begin, end)
         if not text or WATCHES.search(text if simple else text.split("{")[0]):
             return None
-        if is_loop and not re.match(r"(for \(;;|while \(true\)|do )", text):
+        if is_loop and not re.match(r"(for \([^;]*;;|while \(true\)|do )", text):
             close = end
             if self.source.text[end - 1:end] not in (b"}", b";"):
                 close = self.source.tokens[semicolon][1]

@@ -53,7 +53,15 @@ bool f(Word& word, Mutex& mutex, int a, int b) {
     if (decide(i)) continue;
     wake();
   }
-  return decide(b);
+  for (int i = 0;; ++i) {
+    if (decide(i)) return decide(b);
+  }
+}
+
+template <class... T>
+  requires(sizeof...(T) > 0)
+void g() {
+  wake();
 }
 """
 
@@ -101,6 +109,10 @@ class Operators(unittest.TestCase):
 
     def test_nothing_is_planted_in_comments_and_in_what_the_compiler_decides(self):
         self.assertFalse([mutant for mutant in self.mutants if mutant.line in (2, 16)])
+        self.assertFalse([name for name in self.names if "sizeof" in name])
+
+    def test_a_loop_that_only_its_body_ends_is_not_left_out(self):
+        self.assertFalse([name for name in self.names if "for (int i = 0;;" in name])
 
     def test_the_planted_text_compiles_and_keeps_its_lines(self):
         text = ("#pragma once\n" + SOURCE).encode()
