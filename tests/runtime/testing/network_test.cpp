@@ -50,7 +50,6 @@ TEST(TestingNetwork, a_stream_carries_bytes_both_ways_in_order_until_each_side_e
   }
 }
 
-<<<<<<< HEAD
 TEST(TestingNetwork, opens_no_descriptors_of_the_system) {
   const auto before = tests::open_descriptors();
   with_ends(kEven, [before](Runtime&, Ends& ends) -> Task<> {
@@ -58,7 +57,9 @@ TEST(TestingNetwork, opens_no_descriptors_of_the_system) {
     { const TcpStream closed = std::move(ends.server); }
     EXPECT_EQ(tests::open_descriptors(), before);
     co_return;
-=======
+  });
+}
+
 TEST(TestingNetwork, a_stream_that_ends_before_it_is_accepted_is_at_its_end_for_good) {
   Runtime test(1, {.link = kEven});
   test.block_on([&]() -> Task<> {
@@ -69,7 +70,6 @@ TEST(TestingNetwork, a_stream_that_ends_before_it_is_accepted_is_at_its_end_for_
     auto server = co_await listener.accept();
     char byte = 0;
     for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await server.read(&byte, 1), 0);
->>>>>>> mut-net
   });
 }
 
