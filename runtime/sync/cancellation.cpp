@@ -51,6 +51,12 @@ void Cancellation::cancel_all_below(WaitList& released) noexcept {
   }
 }
 
+/// Takes out a waiter that may be queued, here or in a cancel() under way. The caller drops what is
+/// returned.
+task::Header* Cancellation::withdraw(Waiter& waiter) noexcept {
+  return waiter.place() == Waiter::Place::queued ? WaitList::withdraw(waiter) : nullptr;
+}
+
 void Cancellation::cancel() noexcept {
   // A task that is woken may give up the last token of this node; the mutex stays.
   const base::Ref<Cancellation> root(root_ == nullptr ? this : root_.get());
@@ -86,7 +92,7 @@ void Cancellation::Wait::give_up() noexcept {
   task::Header* own = nullptr;
   {
     const base::LockGuard lock(node_->mutex());
-    if (place() == Place::queued) own = WaitList::withdraw(*this);
+    own = node_->withdraw(*this);
   }
   if (own != nullptr) task::drop_reference(own);
 }

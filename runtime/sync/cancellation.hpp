@@ -58,6 +58,7 @@ class Cancellation : public base::Shared {
   void link_into(Cancellation& parent) noexcept TASKBENCH_UNCHECKED;
   void unlink() noexcept TASKBENCH_UNCHECKED;
   void cancel_all_below(WaitList& released) noexcept TASKBENCH_UNCHECKED;
+  [[nodiscard]] task::Header* withdraw(Waiter& waiter) noexcept TASKBENCH_REQUIRES(mutex());
 
   const base::Ref<Cancellation> root_;  // null in the root itself
   base::Mutex mutex_;                   // of the root: guards everything below, in all nodes (C1)
