@@ -2,6 +2,8 @@
 // fork.hpp's.
 #include "runtime/task/fork_join.hpp"
 
+#include <sys/eventfd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -15,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/net/async_fd.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -441,6 +444,45 @@ TEST_P(ForkStealing, idle_workers_take_forks) {
     };
     EXPECT_TRUE(as_task ? run_as_task(runtime_, forks) : runtime_.block_on(forks()));
   }
+}
+
+// Where sockets are watched a worker looks everywhere once, and again when it has run what it
+// found: here a task, and then one fork after the other.
+TEST_P(ForkStealing, workers_take_forks_beside_tasks_where_sockets_are_watched) {
+  std::atomic<bool> is_held = false;
+  std::atomic<bool> is_offered = false;
+  std::atomic<int> ran = 0;
+  const auto counts = [&ran](auto result) {
+    ran.fetch_add(1);
+    return result;
+  };
+  const auto hold = [&]() -> Task<> {
+    is_held = true;
+    EXPECT_TRUE(block_worker_until(is_offered));
+    co_return;
+  };
+  const auto task = [&]() -> Task<int> { co_return counts(0); };
+  const auto waits = [&]() -> Fork<int> {
+    is_offered = true;
+    co_return tests::eventually([&] { return ran.load() >= 4; }) ? 0 : 1;
+  };
+  const auto helps = [&]() -> Fork<int> { co_return counts(0); };
+  runtime_.block_on([]() -> Task<> {
+    const AsyncFd watched = AsyncFd::own(eventfd(0, 0));
+    co_return;
+  }());
+  run_as_task(runtime_, [&]() -> Task<> {
+    JoinHandle<void> held = spawn(hold());
+    JoinHandle<void> next = spawn(tests::nothing());  // displaces it from the LIFO slot
+    EXPECT_TRUE(block_worker_until(is_held));
+    JoinHandle<int> queued = spawn(task());
+    JoinHandle<int> last = spawn(task());
+    const auto [late, one, two, three] = co_await fork_join(waits(), helps(), helps(), helps());
+    EXPECT_EQ(late + one + two + three, 0) << "all have run meanwhile";
+    EXPECT_EQ(co_await queued + co_await last, 0);
+    co_await held;
+    co_await next;
+  });
 }
 
 TEST_P(ForkStealing, the_last_to_end_goes_on_whoever_that_is) {

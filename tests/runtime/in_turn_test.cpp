@@ -1,6 +1,8 @@
 // The pool whose workers run in turn: that a run can be repeated, and what its one driver must do
 // that the threads of the others do. What all schedulers promise is tested on it elsewhere.
 
+#include <algorithm>
+
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -77,6 +79,36 @@ TEST(InTurn, its_workers_steal_park_and_are_woken) {
   EXPECT_GE(total.parks, 3U);
   EXPECT_GE(total.unparks, 2U);
   EXPECT_EQ(total.tasks_completed, 3U * (8 + 40));
+}
+
+/// By how many turns tasks that yield were apart at most. Neighbours in a queue are stolen
+/// together, and the first of them end soon, so that one worker has few left, the other many.
+int widest_gap(std::uint64_t seed) {
+  constexpr int kShort = 16;
+  std::vector<int> turns(24);
+  int widest = 0;
+  Runtime runtime = builder(kInTurn).workers(2).seed(seed).build();
+  const auto take_turns = [&](int& own) -> Task<> {
+    for (int i = 0; i < 2000; ++i) {
+      ++own;
+      const auto [least, most] = std::ranges::minmax(turns);
+      if (most < 2000) widest = std::max(widest, most - least);
+      co_await yield_now();
+    }
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < kShort; ++i) handles.push_back(spawn(yield_times(50)));
+    for (int& own : turns) handles.push_back(spawn(take_turns(own)));
+    co_await join_all(handles);
+  });
+  return widest;
+}
+
+TEST(InTurn, tasks_that_yield_stay_level_though_one_worker_has_few_of_them) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    EXPECT_LE(widest_gap(seed), 40) << "seed " << seed;
+  }
 }
 
 TEST(InTurn, everything_runs_on_the_thread_that_blocks) {

@@ -332,6 +332,18 @@ TEST_P(TraceOf, more_events_than_the_limit_are_refused) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(TraceOf);
 
+TEST(TraceOfASection, ends_a_poll_and_begins_another_of_the_same_task) {
+  Runtime runtime = builder(kOneWorker).trace(kPlenty).build();
+  run_as_task(runtime, []() -> Task<> {
+    block_in_place([] {});
+    co_return;
+  });
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  expect_row_in_order(trace.workers.front());
+  EXPECT_EQ(lives_of(trace).size(), 1U);
+}
+
 class TraceOfPool : public OnEveryPool {};
 
 TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {

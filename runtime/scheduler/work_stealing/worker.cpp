@@ -146,10 +146,7 @@ void Worker::run_task(task::Header* task) {
   for (std::uint32_t in_a_row = 0; context_->next != nullptr; ++in_a_row) {
     task = std::exchange(context_->next, nullptr);
     if (in_a_row == kLifoPolls) {
-      const bool others_wait = !queue.looks_empty();
-      push(task);
-      // A task that is alone in the queue needs no notification: this worker is on its way there.
-      if (others_wait) set_.notify_from(*this);
+      push(task);  // needs no notification, as in poll() without a task in the LIFO slot
       return;
     }
     counters.lifo_hits.add();
