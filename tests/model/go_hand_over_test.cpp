@@ -92,6 +92,27 @@ TEST(GoHandOverModel, a_machine_comes_back_to_a_processor_for_which_there_is_no_
   holds(a_section_that_ends_meanwhile, options);
 }
 
+// The machine comes back when a processor without a thread has been taken from the idle ones for a
+// task from outside, and is about to be put back there.
+TEST(GoHandOverModel, a_machine_comes_back_while_a_task_from_outside_finds_no_thread) {
+  mc::Options options = retaken(1);
+  options.threads = 3;
+  holds(
+      [] {
+        Calls end(1);
+        Runtime runtime = go(1);
+        JoinHandle<int> blocked = runtime.spawn(blocks_until(end));
+        while (runtime.stats().total().hand_offs == 0) base::yield_thread();
+        end.call();
+        JoinHandle<int> other = runtime.spawn([]() -> Task<int> { co_return 1; }());
+        const int sum = runtime.block_on([](JoinHandle<int>& a, JoinHandle<int>& b) -> Task<int> {
+          co_return co_await a + co_await b;
+        }(other, blocked));
+        mc::require(sum == 2, "both have run");
+      },
+      options);
+}
+
 // Both machines come back while another holds the only processor.
 TEST(GoHandOverModel, two_machines_come_back_to_one_processor) {
   holds(
