@@ -17,6 +17,7 @@ using mpsc::TrySend;
 using tests::Counted;
 using tests::HandPolled;
 using tests::NothingLeaks;
+using tests::Refuses;
 using tests::Waiting;
 
 template <class T>
@@ -442,17 +443,6 @@ TEST(Mpsc, a_value_that_cannot_be_moved_takes_no_room) {
   EXPECT_THROW(static_cast<void>(ends.second.try_recv()), std::runtime_error);
   EXPECT_EQ(ends.first.room(), 1U);
 }
-
-/// Calls its function, if it has one, when it is moved, and throws.
-struct Refuses {
-  explicit Refuses(std::function<void()> function) : meanwhile(std::move(function)) {}
-  Refuses(Refuses&& other) : meanwhile(other.meanwhile) {
-    if (!meanwhile) return;
-    meanwhile();
-    throw std::runtime_error("not moved");
-  }
-  std::function<void()> meanwhile;
-};
 
 TEST(Mpsc, M2_a_slot_that_is_given_back_goes_to_a_send_that_has_begun_to_wait_for_it) {
   auto ends = mpsc::channel<Refuses>(1);

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -123,6 +124,17 @@ inline std::uint32_t test_seed() {
   }();
   return seed;
 }
+
+/// Calls its function, if it has one, when it is moved, and throws.
+struct Refuses {
+  explicit Refuses(std::function<void()> function) : meanwhile(std::move(function)) {}
+  Refuses(Refuses&& other) : meanwhile(other.meanwhile) {
+    if (!meanwhile) return;
+    meanwhile();
+    throw std::runtime_error("not moved");
+  }
+  std::function<void()> meanwhile;
+};
 
 /// The time in which a stress loop begins new rounds, from its construction on.
 class StressTime {
