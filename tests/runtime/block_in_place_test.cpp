@@ -325,7 +325,8 @@ TEST(BlockInPlaceThreads, are_called_once_for_sections_that_begin_before_they_wa
     Runtime runtime = builder(kOneWorker)
                           .on_thread_start([&, count = begun.hook()](unsigned index) {
                             count(index);
-                            if (index > 0) EXPECT_TRUE(block_worker_until(may_watch));
+                            if (index == 0) return;
+                            EXPECT_TRUE(block_worker_until(may_watch));
                           })
                           .build();
     run_as_task(runtime, []() -> Task<> {
