@@ -13,6 +13,12 @@
 namespace taskbench::rt::model {
 namespace {
 
+RuntimeOptions two_workers() {
+  RuntimeOptions options;
+  options.workers = 2;
+  return options;
+}
+
 /// An engine without tasks. Of its two workers one leaves at once, the other adds a third thread
 /// when it may.
 class AddsAThread final : public scheduler::Engine, private scheduler::WorkerThreads::Work {
@@ -59,14 +65,14 @@ class AddsAThread final : public scheduler::Engine, private scheduler::WorkerThr
   scheduler::WorkerThreads threads_;
 };
 
-constexpr mc::Options kGivenUp{.preemptions = 2, .weak_failures = 0, .stale = 0};
+constexpr mc::Options kTwoPreemptions{.preemptions = 2, .weak_failures = 0, .stale = 0};
 
 void give_up() {
   park::Parker may_add;
   park::Parker drained;
   {
     const base::Ref<AddsAThread> engine(
-        new AddsAThread(RuntimeOptions{.workers = 2}, may_add, drained));
+        new AddsAThread(two_workers(), may_add, drained));
     engine->start();
     mc::require(!engine->join(base::Clock::time_point::min()), "one of them waits");
     engine->detach();
@@ -76,28 +82,32 @@ void give_up() {
 }
 
 TEST(WorkerThreadsModel, a_thread_may_be_added_when_they_were_left_to_themselves) {
-  holds(give_up, kGivenUp);
+  holds(give_up, kTwoPreemptions);
 }
 
 TEST(WorkerThreadsModel, a_thread_that_the_system_does_not_give_is_not_waited_for) {
-  mc::Options options = kGivenUp;
+  mc::Options options = kTwoPreemptions;
   options.threads = 3;
   holds(give_up, options);
 }
 
-TEST(WorkerThreadsModel, are_joined_once_all_have_left) {
-  holds(
-      [] {
-        park::Parker may_add;
-        park::Parker drained;
-        const base::Ref<AddsAThread> engine(
-            new AddsAThread(RuntimeOptions{.workers = 2}, may_add, drained));
-        engine->start();
-        may_add.unpark();
-        mc::require(engine->join(base::Clock::time_point::max()), "in the end");
-        mc::require(engine->has_ended() && drained.try_park(), "and the last one has drained");
-      },
-      kGivenUp);
+void wait_for_all() {
+  park::Parker may_add;
+  park::Parker drained;
+  const base::Ref<AddsAThread> engine(
+      new AddsAThread(two_workers(), may_add, drained));
+  engine->start();
+  may_add.unpark();
+  mc::require(engine->join(base::Clock::time_point::max()), "in the end");
+  mc::require(engine->has_ended() && drained.try_park(), "and the last one has drained");
+}
+
+TEST(WorkerThreadsModel, are_joined_once_all_have_left) { holds(wait_for_all, kTwoPreemptions); }
+
+TEST(WorkerThreadsModel, are_joined_but_for_one_that_the_system_does_not_give) {
+  mc::Options options = kTwoPreemptions;
+  options.threads = 3;
+  holds(wait_for_all, options);
 }
 
 TEST(WorkerThreadsModel, have_not_ended_before_the_last_one_has_drained) {
@@ -106,7 +116,7 @@ TEST(WorkerThreadsModel, have_not_ended_before_the_last_one_has_drained) {
         park::Parker may_add;
         park::Parker drained;
         const base::Ref<AddsAThread> engine(
-            new AddsAThread(RuntimeOptions{.workers = 2}, may_add, drained));
+            new AddsAThread(two_workers(), may_add, drained));
         engine->start();
         may_add.unpark();
         const bool has_ended = engine->has_ended();
@@ -114,7 +124,7 @@ TEST(WorkerThreadsModel, have_not_ended_before_the_last_one_has_drained) {
         mc::sometimes("ended", has_ended);
         mc::require(engine->join(base::Clock::time_point::max()), "in the end");
       },
-      kGivenUp);
+      kTwoPreemptions);
 }
 
 }  // namespace

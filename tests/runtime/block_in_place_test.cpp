@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <climits>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -15,6 +16,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/time/sleep.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -323,9 +325,8 @@ TEST(BlockInPlaceThreads, are_called_once_for_sections_that_begin_before_they_wa
     Runtime runtime = builder(kOneWorker)
                           .on_thread_start([&, count = begun.hook()](unsigned index) {
                             count(index);
-                            if (index > 0) {
-                              EXPECT_TRUE(block_worker_until(may_watch));
-                            }
+                            if (index == 0) return;
+                            EXPECT_TRUE(block_worker_until(may_watch));
                           })
                           .build();
     run_as_task(runtime, []() -> Task<> {
@@ -335,6 +336,57 @@ TEST(BlockInPlaceThreads, are_called_once_for_sections_that_begin_before_they_wa
     may_watch.store(true);
   }
   EXPECT_EQ(begun.count(), 2);
+}
+
+TEST(BlockInPlaceThreads, look_at_the_injector_when_those_would_have_that_they_take_over_from) {
+  constexpr int kInterval = 200;
+  std::atomic<int> polls{0};
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_over{false};
+  int polls_before_last = 0;
+  Runtime runtime = builder(kOneWorker).global_queue_interval(kInterval).build();
+  const auto last = [&]() -> Task<> {
+    polls_before_last = polls.load();
+    is_over.store(true);
+    co_return;
+  };
+  const auto first = [&]() -> Task<> {
+    polls.store(0);
+    has_begun.store(true);
+    std::thread([&] { runtime.spawn(last()).detach(); }).join();
+    co_return;
+  };
+  const auto yield = [&](int blocks_after) -> Task<> {
+    while (!is_over.load()) {
+      const int now = polls.fetch_add(1) + 1;
+      if (has_begun.load() && now >= blocks_after) {
+        blocks_after = INT_MAX;
+        block_in_place([&] { wait_for(polls, now + 5); });
+      }
+      co_await yield_now();
+    }
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> other = spawn(yield(120));
+    std::thread([&] { runtime.spawn(first()).detach(); }).join();
+    co_await yield(INT_MAX);
+    co_await other;
+  });
+  EXPECT_LE(polls_before_last, kInterval + 5);
+}
+
+TEST(BlockInPlaceThreads, use_again_what_was_handed_on_before) {
+  if (kWatched) GTEST_SKIP() << "each task is an allocation";
+  constexpr int kRuns = 50;
+  Runtime runtime = builder(kOneWorker).max_blocking_threads(1).build();
+  const auto allocated_by_sections = [&] {
+    const std::size_t before = allocations();
+    for (int run = 0; run < kRuns; ++run) run_as_task(runtime, block_for_another);
+    return allocations() - before;
+  };
+  static_cast<void>(allocated_by_sections());
+  // One for each time that a thread watches; a new Worker would be another.
+  EXPECT_LT(allocated_by_sections(), 2U * kRuns);
 }
 
 TEST(BlockInPlaceThreads, are_not_added_once_the_runtime_ends) {
