@@ -18,6 +18,8 @@ namespace {
 
 Task<int> one() { co_return 1; }
 
+Task<int> spawns_one() { co_return co_await spawn(one()); }
+
 Task<int> sum() {
   JoinHandle<int> first = spawn(one());
   JoinHandle<int> second = spawn(one());
@@ -70,6 +72,39 @@ TEST_P(OtherPoolModel, of_two_workers_one_runs_what_the_other_has_queued_and_wai
         runtime.block_on([]() -> Task<int> { co_return co_await spawn(spawns_and_blocks()); }());
       },
       {.preemptions = 1, .weak_failures = 0, .stale = GetParam() == "go" ? 0 : 1});
+}
+
+Task<int> blocks_until(park::Parker& parker) {
+  parker.park();
+  co_return 0;
+}
+
+TEST_P(OtherPoolModel, of_two_workers_one_runs_what_was_spawned_behind_a_task_that_blocks) {
+  if (GetParam() == "sharded" || GetParam() == "channel") return;  // there nobody else would
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = pool(2);
+        JoinHandle<int> first = runtime.spawn(blocks_until(parker));
+        runtime.spawn(lets_go_on(parker)).detach();
+        runtime.block_on(
+            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(first));
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0});
+}
+
+// Of two threads that wake the worker at the same moment one finds that it is awake, and counts
+// nothing.
+TEST_P(OtherPoolModel, of_one_worker_runs_what_two_threads_spawn_at_once_and_what_comes_later) {
+  holds(
+      [] {
+        Runtime runtime = pool(1);
+        base::Thread other([&] { runtime.spawn(one()).detach(); });
+        mc::require(runtime.block_on(spawns_one()) == 1, "it has run");
+        other.join();
+        mc::require(runtime.block_on(spawns_one()) == 1, "it has run, too");
+      },
+      {.preemptions = GetParam() == "global_queue" ? 2 : 1, .weak_failures = 0, .stale = 0});
 }
 
 TEST_P(OtherPoolModel, a_spawn_from_another_thread_against_the_shutdown_leaves_nothing) {

@@ -66,6 +66,19 @@ TEST_P(CountersOf, threads_outside_are_counted_apart) {
   EXPECT_EQ(runtime_.stats().outside.polls, 0U);
 }
 
+TEST_P(CountersOf, what_a_task_spawns_and_wakes_is_counted_by_its_worker) {
+  run_as_task(runtime_, [&]() -> Task<> {
+    JoinHandle<void> waiter = spawn(wait_at(&gate_, Resident(census_)));
+    while (gate_.waiting() == 0) co_await yield_now();
+    gate_.open();
+    co_await waiter;
+  });
+  // The root is outside of a pool.
+  const bool is_driver = GetParam().scheduler == "current_thread";
+  EXPECT_EQ(runtime_.stats().outside.tasks_spawned, if_counted(is_driver ? 0 : 1));
+  EXPECT_EQ(runtime_.stats().outside.remote_schedules, if_counted(is_driver ? 0 : 1));
+}
+
 TEST_P(CountersOf, has_a_row_for_each_worker) {
   EXPECT_EQ(runtime_.stats().workers.size(), GetParam().workers);
   EXPECT_EQ(runtime_.worker_count(), GetParam().workers);

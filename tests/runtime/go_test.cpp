@@ -2,6 +2,7 @@
 // can be stolen. What it shares with the other schedulers is tested with them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -105,6 +106,24 @@ TEST(Go, a_task_whose_slice_is_over_gives_way_where_its_await_is_ready) {
     co_return operations;
   });
   EXPECT_LT(begun, kOperations);
+}
+
+TEST(Go, a_processor_that_falls_idle_is_counted_and_recorded_until_it_is_held_again) {
+  if (!kCounted) GTEST_SKIP() << "whether a processor is idle is told by the counters";
+  Runtime runtime = builder({"go", 2, "go"}).trace(1024).build();
+  for (std::uint64_t parks : {2, 3, 4}) {
+    ASSERT_TRUE(eventually([&] { return runtime.stats().total().parks >= parks; }));
+    run_as_task(runtime, nothing);
+  }
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  for (const TraceRow& row : trace.workers) {
+    const auto count = [&](TraceEventKind kind) {
+      return std::ranges::count(row.events, kind, &TraceEvent::kind);
+    };
+    EXPECT_GT(count(TraceEventKind::park), 0);
+    EXPECT_EQ(count(TraceEventKind::unpark), count(TraceEventKind::park));
+  }
 }
 
 }  // namespace
