@@ -104,8 +104,8 @@ TEST_P(OnCallerModel, a_root_is_woken_by_the_root_of_another_thread) {
         Runtime runtime = made();
         Call call;
         base::Thread other([&] {
-          (void)runtime.block_on([](Call& other) -> Task<int> {
-            other.call();
+          (void)runtime.block_on([](Call& called) -> Task<int> {
+            called.call();
             co_return 1;
           }(call));
         });
@@ -154,8 +154,8 @@ TEST_P(OnCallerModel, what_another_thread_spawns_is_run_while_the_driver_sleeps)
         Call call;
         base::Thread other([&, handle = runtime.handle()] {
           handle
-              .spawn([](Call& other) -> Task<int> {
-                other.call();
+              .spawn([](Call& called) -> Task<int> {
+                called.call();
                 co_return 1;
               }(call))
               .detach();

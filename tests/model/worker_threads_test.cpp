@@ -71,8 +71,7 @@ void give_up() {
   park::Parker may_add;
   park::Parker drained;
   {
-    const base::Ref<AddsAThread> engine(
-        new AddsAThread(two_workers(), may_add, drained));
+    const base::Ref<AddsAThread> engine(new AddsAThread(two_workers(), may_add, drained));
     engine->start();
     mc::require(!engine->join(base::Clock::time_point::min()), "one of them waits");
     engine->detach();
@@ -94,8 +93,7 @@ TEST(WorkerThreadsModel, a_thread_that_the_system_does_not_give_is_not_waited_fo
 void wait_for_all() {
   park::Parker may_add;
   park::Parker drained;
-  const base::Ref<AddsAThread> engine(
-      new AddsAThread(two_workers(), may_add, drained));
+  const base::Ref<AddsAThread> engine(new AddsAThread(two_workers(), may_add, drained));
   engine->start();
   may_add.unpark();
   mc::require(engine->join(base::Clock::time_point::max()), "in the end");
@@ -115,8 +113,7 @@ TEST(WorkerThreadsModel, have_not_ended_before_the_last_one_has_drained) {
       [] {
         park::Parker may_add;
         park::Parker drained;
-        const base::Ref<AddsAThread> engine(
-            new AddsAThread(two_workers(), may_add, drained));
+        const base::Ref<AddsAThread> engine(new AddsAThread(two_workers(), may_add, drained));
         engine->start();
         may_add.unpark();
         const bool has_ended = engine->has_ended();
