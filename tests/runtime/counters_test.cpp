@@ -111,6 +111,15 @@ TEST_P(CountersOf, stay_readable_after_shutdown) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);
 
+class CountersOfPools : public OnEveryPool {};
+TASKBENCH_ON_EVERY_POOL(CountersOfPools);
+
+TEST_P(CountersOfPools, tell_that_all_workers_sleep) {
+  const Runtime runtime = build_runtime();
+  EXPECT_TRUE(
+      eventually([&] { return runtime.stats().total().parks >= if_counted(GetParam().workers); }));
+}
+
 TEST(CountersOfAPool, overflow_and_what_the_injector_gave_back_are_counted) {
   // Nobody steals from the only worker, so its queue must overflow.
   Runtime runtime = build(kOneWorker);

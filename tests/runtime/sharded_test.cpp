@@ -64,15 +64,17 @@ TEST(Sharded, tasks_from_outside_go_to_the_workers_in_turn) {
 
 TEST(Sharded, nobody_helps_a_worker_that_has_much_to_do) {
   Runtime runtime = build(kSharded);
-  run_as_task(runtime, []() -> Task<> {
-    const auto home = std::this_thread::get_id();
-    std::vector<JoinHandle<std::thread::id>> handles;
-    for (int i = 0; i < 200; ++i) handles.push_back(spawn(here()));
-    for (JoinHandle<std::thread::id>& handle : handles) {
-      const std::thread::id where = co_await handle;
-      EXPECT_EQ(where, home);
-    }
-  });
+  for (unsigned worker = 0; worker < kSharded.workers; ++worker) {
+    run_as_task(runtime, []() -> Task<> {
+      const auto home = std::this_thread::get_id();
+      std::vector<JoinHandle<std::thread::id>> handles;
+      for (int i = 0; i < 200; ++i) handles.push_back(spawn(here()));
+      for (JoinHandle<std::thread::id>& handle : handles) {
+        const std::thread::id where = co_await handle;
+        EXPECT_EQ(where, home);
+      }
+    });
+  }
 }
 
 }  // namespace

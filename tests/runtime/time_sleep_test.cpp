@@ -19,6 +19,7 @@
 #include "runtime/time/interval.hpp"
 #include "runtime/time/timeout.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt::time {
 namespace {
@@ -195,6 +196,24 @@ TEST_P(SleepsBesideOthers, end_while_one_of_them_computes) {
     const bool all = co_await handle;
     co_return all;
   }(computing)));
+}
+
+class SleepsOnPools : public tests::OnEveryPool {};
+TASKBENCH_ON_EVERY_POOL(SleepsOnPools);
+
+// Nobody sleeps who would see the timer: no worker, and no thread in block_on.
+TEST_P(SleepsOnPools, end_while_all_of_them_have_much_to_do) {
+  std::atomic<bool> is_over{false};
+  const auto sleeps_once = [&]() -> Task<void> {
+    co_await sleep(1ms);
+    is_over.store(true);
+  };
+  Runtime runtime = build_runtime();
+  for (unsigned i = 0; i < 16 * GetParam().workers; ++i) {
+    runtime.spawn(tests::until([&] { return is_over.load(); })).detach();
+  }
+  runtime.spawn(sleeps_once()).detach();
+  EXPECT_TRUE(tests::eventually([&] { return is_over.load(); }));
 }
 
 TEST(Sleep, refuses_outside_of_a_runtime) {
