@@ -111,7 +111,7 @@ TEST(Go, a_task_whose_slice_is_over_gives_way_where_its_await_is_ready) {
 TEST(Go, a_processor_that_falls_idle_is_counted_and_recorded_until_it_is_held_again) {
   if (!kCounted) GTEST_SKIP() << "whether a processor is idle is told by the counters";
   Runtime runtime = builder({"go", 2, "go"}).trace(1024).build();
-  for (std::uint64_t parks : {2, 3, 4}) {
+  for (const std::uint64_t parks : {2U, 3U, 4U}) {
     ASSERT_TRUE(eventually([&] { return runtime.stats().total().parks >= parks; }));
     run_as_task(runtime, nothing);
   }
