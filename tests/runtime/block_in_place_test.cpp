@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/task/fork_join.hpp"
 #include "runtime/time/sleep.hpp"
 #include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
@@ -373,6 +374,27 @@ TEST(BlockInPlaceThreads, look_at_the_injector_when_those_would_have_that_they_t
     co_await other;
   });
   EXPECT_LE(polls_before_last, kInterval + 5);
+}
+
+TEST(BlockInPlaceThreads, offer_forks_with_what_was_handed_on_before) {
+  Runtime runtime = build(kTwoWorkers);
+  for (int section = 0; section < 10; ++section) {
+    run_as_task(runtime, []() -> Task<> {
+      block_in_place([] { std::this_thread::sleep_for(1ms); });
+      co_return;
+    });
+    std::this_thread::sleep_for(1ms);  // the workers fall asleep
+    std::atomic<bool> other{false};
+    const auto waits = [&]() -> Fork<bool> { co_return block_worker_until(other); };
+    const auto opens = [&]() -> Fork<> {
+      other.store(true);
+      co_return;
+    };
+    EXPECT_TRUE(run_as_task(runtime, [&]() -> Task<bool> {
+      const auto [met, nothing] = co_await fork_join(waits(), opens());
+      co_return met;
+    }));
+  }
 }
 
 TEST(BlockInPlaceThreads, use_again_what_was_handed_on_before) {

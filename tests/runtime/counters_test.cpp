@@ -120,6 +120,22 @@ TEST_P(CountersOfPools, tell_that_all_workers_sleep) {
       eventually([&] { return runtime.stats().total().parks >= if_counted(GetParam().workers); }));
 }
 
+TEST_P(CountersOfPools, tell_wakes_by_workers_from_those_by_threads_outside) {
+  Runtime runtime = build_runtime();
+  run_as_task(runtime, []() -> Task<> {
+    for (int i = 0; i < 100; ++i) {
+      Gate gate;
+      JoinHandle<void> waiting = spawn([](Gate& at) -> Task<> { co_await at.passed(); }(gate));
+      while (gate.waiting() == 0) co_await yield_now();
+      gate.open();
+      co_await waiting;
+    }
+  });
+  const WorkerCounters outside = runtime.stats().outside;
+  EXPECT_EQ(outside.remote_schedules, if_counted(1));
+  EXPECT_LE(outside.unparks, if_counted(1));
+}
+
 TEST(CountersOfAPool, overflow_and_what_the_injector_gave_back_are_counted) {
   // Nobody steals from the only worker, so its queue must overflow.
   Runtime runtime = build(kOneWorker);
