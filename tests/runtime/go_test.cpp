@@ -140,19 +140,24 @@ TEST(Go, a_processor_that_is_never_idle_looks_at_the_global_queue) {
   runtime.block_on([](JoinHandle<void>& handle) -> Task<> { co_await handle; }(busy));
 }
 
-TEST(Go, a_machine_that_comes_back_is_given_a_processor_that_is_never_idle) {
-  std::atomic<bool> runs{false};
-  std::atomic<bool> is_back{false};
-  Runtime runtime = go(1);
-  run_as_task(runtime, [&]() -> Task<> {
-    JoinHandle<void> busy = spawn([](std::atomic<bool>* begun, std::atomic<bool>* end) -> Task<> {
-      begun->store(true);
-      co_await wake_itself_until(end);
-    }(&runs, &is_back));
-    block_in_place([&] { EXPECT_TRUE(eventually([&] { return runs.load(); })); });
-    is_back.store(true);
-    co_await busy;
-  });
+TEST(Go, a_machine_that_comes_back_is_given_a_processor_that_is_never_idle_by_one_that_is_kept) {
+  std::atomic<int> threads{0};
+  Runtime runtime =
+      builder({"go", 1, "go"}).on_thread_start([&](unsigned) { threads.fetch_add(1); }).build();
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> runs{false};
+    std::atomic<bool> is_back{false};
+    run_as_task(runtime, [&]() -> Task<> {
+      JoinHandle<void> busy = spawn([](std::atomic<bool>* begun, std::atomic<bool>* end) -> Task<> {
+        begun->store(true);
+        co_await wake_itself_until(end);
+      }(&runs, &is_back));
+      block_in_place([&] { EXPECT_TRUE(eventually([&] { return runs.load(); })); });
+      is_back.store(true);
+      co_await busy;
+    });
+  }
+  EXPECT_EQ(threads.load(), 2);
 }
 
 TEST(Go, where_the_interval_is_one_the_global_queue_comes_first) {
