@@ -113,6 +113,34 @@ TEST(GoHandOverModel, a_machine_comes_back_while_a_task_from_outside_finds_no_th
       options);
 }
 
+// Woken for a task, it meets one that comes back before it has found that task. It searches no
+// longer then, or nobody would be woken any more.
+TEST(GoHandOverModel, a_machine_that_searches_gives_its_processor_to_one_that_comes_back) {
+  holds(
+      [] {
+        const auto returns_one = []() -> Task<int> { co_return 1; };
+        Calls end(1);
+        Runtime runtime = go(1);
+        JoinHandle<int> blocked = runtime.spawn([](Calls& own) -> Task<int> {
+          spawn([]() -> Task<int> { co_return 1; }()).detach();
+          block_in_place([&] { own.await(); });
+          co_return 1;
+        }(end));
+        while (runtime.stats().total().parks == 0) base::yield_thread();
+        runtime.spawn(returns_one()).detach();
+        end.call();
+        const auto join = [&](JoinHandle<int> handle) {
+          const int got = runtime.block_on(
+              [](JoinHandle<int>& own) -> Task<int> { co_return co_await own; }(handle));
+          mc::require(got == 1, "it has run");
+        };
+        join(std::move(blocked));
+        join(runtime.spawn(returns_one()));
+        join(runtime.spawn(returns_one()));
+      },
+      retaken(0));
+}
+
 // Both machines come back while another holds the only processor.
 TEST(GoHandOverModel, two_machines_come_back_to_one_processor) {
   holds(

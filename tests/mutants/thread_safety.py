@@ -1,4 +1,4 @@
-"""Judges lock guards that are left out by clang's analysis, which refuses what their locks guard."""
+"""Has clang's analysis judge lock guards that are left out: it refuses what their locks guard."""
 
 import re
 import shutil

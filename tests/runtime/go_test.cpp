@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "runtime/runtime.hpp"
 #include "runtime/sync/mutex.hpp"
@@ -124,6 +125,121 @@ TEST(Go, a_processor_that_falls_idle_is_counted_and_recorded_until_it_is_held_ag
     EXPECT_GT(count(TraceEventKind::park), 0);
     EXPECT_EQ(count(TraceEventKind::unpark), count(TraceEventKind::park));
   }
+}
+
+/// Keeps the local queue from running dry.
+Task<> wake_itself_until(std::atomic<bool>* flag) {
+  while (!flag->load()) co_await wake_itself();
+}
+
+TEST(Go, a_processor_that_is_never_idle_looks_at_the_global_queue) {
+  std::atomic<bool> ran{false};
+  Runtime runtime = go(1);
+  JoinHandle<void> busy = runtime.spawn(wake_itself_until(&ran));
+  runtime.spawn(set(&ran)).detach();
+  runtime.block_on([](JoinHandle<void>& handle) -> Task<> { co_await handle; }(busy));
+}
+
+TEST(Go, a_machine_that_comes_back_is_given_a_processor_that_is_never_idle_by_one_that_is_kept) {
+  std::atomic<int> threads{0};
+  Runtime runtime =
+      builder({"go", 1, "go"}).on_thread_start([&](unsigned) { threads.fetch_add(1); }).build();
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> runs{false};
+    std::atomic<bool> is_back{false};
+    run_as_task(runtime, [&]() -> Task<> {
+      JoinHandle<void> busy = spawn([](std::atomic<bool>* begun, std::atomic<bool>* end) -> Task<> {
+        begun->store(true);
+        co_await wake_itself_until(end);
+      }(&runs, &is_back));
+      block_in_place([&] { EXPECT_TRUE(eventually([&] { return runs.load(); })); });
+      is_back.store(true);
+      co_await busy;
+    });
+  }
+  EXPECT_EQ(threads.load(), 2);
+}
+
+TEST(Go, where_the_interval_is_one_the_global_queue_comes_first) {
+  std::vector<int> order;
+  const auto note = [&](int number) -> Task<> {
+    order.push_back(number);
+    co_return;
+  };
+  Runtime runtime = builder({"go", 1, "go"}).global_queue_interval(1).build();
+  run_as_task(runtime, [&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int number : {3, 4, 5}) handles.push_back(spawn(note(number)));
+    std::thread([&] {
+      for (int number : {1, 2}) handles.push_back(runtime.spawn(note(number)));
+    }).join();
+    co_await join_all(handles);
+  });
+  ASSERT_EQ(order.size(), 5U);
+  EXPECT_EQ(order[0], 1);
+  EXPECT_EQ(order[1], 2);
+}
+
+TEST(Go, a_task_that_wakes_itself_goes_to_the_global_queue_if_its_slice_is_over) {
+  if (!kCounted) GTEST_SKIP() << "where it goes is told by the counters";
+  Runtime runtime = go(1);
+  const auto to_global = [&] { return runtime.stats().workers[0].remote_schedules; };
+  run_as_task(runtime, [&]() -> Task<> {
+    std::uint64_t before = 0;
+    do {
+      before = to_global();
+      co_await wake_itself();
+    } while (to_global() != before);
+    while (to_global() == before) {
+      std::this_thread::sleep_for(40ms);
+      co_await wake_itself();
+    }
+  });
+}
+
+TEST(Go, what_was_spawned_last_runs_next_if_there_is_a_place_for_it) {
+  for (const bool lifo : {false, true}) {
+    Runtime runtime = builder({"go", 1, "go"}).lifo_slot(lifo).build();
+    std::vector<int> order;
+    const auto note = [&](int number) -> Task<> {
+      order.push_back(number);
+      co_return;
+    };
+    const std::vector<int> expected = lifo ? std::vector{3, 1, 2} : std::vector{1, 2, 3};
+    // More than once, as the slice may be over.
+    EXPECT_TRUE(eventually([&] {
+      order.clear();
+      run_as_task(runtime, [&]() -> Task<> {
+        std::vector<JoinHandle<void>> handles;
+        for (int number : {1, 2, 3}) handles.push_back(spawn(note(number)));
+        co_await join_all(handles);
+      });
+      return order == expected;
+    }));
+  }
+}
+
+TEST(Go, nothing_is_stolen_where_there_is_nothing) {
+  Runtime runtime = go(2);
+  if (kCounted) EXPECT_TRUE(eventually([&] { return runtime.stats().total().parks >= 2; }));
+  EXPECT_EQ(runtime.stats().total().steal_operations, 0U);
+  EXPECT_EQ(runtime.stats().total().stolen_tasks, 0U);
+}
+
+TEST(Go, what_comes_after_a_blocking_section_is_recorded_as_a_poll_of_the_same_task) {
+  Runtime runtime = builder({"go", 1, "go"}).trace(1024).build();
+  run_as_task(runtime, []() -> Task<> {
+    block_in_place([] {});
+    co_return;
+  });
+  runtime.shutdown();
+  std::vector<std::uint64_t> polled;
+  const Trace trace = runtime.trace();
+  for (const TraceEvent& event : trace.workers[0].events) {
+    if (event.kind == TraceEventKind::poll_start) polled.push_back(event.task);
+  }
+  ASSERT_EQ(polled.size(), 2U);
+  EXPECT_EQ(polled[0], polled[1]);
 }
 
 }  // namespace

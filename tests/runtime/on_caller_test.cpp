@@ -145,6 +145,17 @@ TEST_P(OnCaller, only_the_driver_counts_and_records_that_it_sleeps) {
   EXPECT_TRUE(runtime.trace().workers[0].events.empty());
 }
 
+TEST_P(OnCaller, a_root_is_polled_when_it_was_woken_and_not_before) {
+  std::thread opener([&] {
+    EXPECT_TRUE(eventually([&] { return gate_.waiting() > 0; }));
+    std::this_thread::sleep_for(2ms);
+    EXPECT_EQ(gate_.waiting(), 1U);
+    gate_.open();
+  });
+  run([&]() -> Task<> { co_await gate_.passed(); });
+  opener.join();
+}
+
 TEST_P(OnCaller, a_driver_that_has_nothing_to_do_sleeps) {
   if (!kCounted) GTEST_SKIP() << "whether it sleeps is told by the counters";
   Runtime runtime = builder(GetParam()).trace(64).build();

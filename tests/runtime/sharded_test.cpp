@@ -62,6 +62,12 @@ TEST(Sharded, tasks_from_outside_go_to_the_workers_in_turn) {
   for (const auto& [worker, count] : tasks) EXPECT_EQ(count, 4);
 }
 
+TEST(Sharded, what_comes_through_the_inboxes_is_counted) {
+  Runtime runtime = build(kSharded);
+  for (int i = 0; i < 4; ++i) run_as_task(runtime, nothing);
+  EXPECT_EQ(runtime.stats().total().injector_polls, kCounted ? 4U : 0U);
+}
+
 TEST(Sharded, nobody_helps_a_worker_that_has_much_to_do) {
   Runtime runtime = build(kSharded);
   for (unsigned worker = 0; worker < kSharded.workers; ++worker) {

@@ -248,7 +248,6 @@ bool Go::monitor_may_sleep() noexcept {
 }
 
 void Go::close() noexcept {
-  global.close();
   outside_.close();
   // release: pairs with the acquire in closed()
   closed_.store(true, base::release);

@@ -32,7 +32,7 @@ void Machine::run() noexcept {
   while (!go_.closed()) {
     if (task::Header* task = find_task()) {
       run_task(task);
-    } else if (processor_ != nullptr && !go_.closed()) {
+    } else if (!go_.closed()) {  // else it may have no processor
       stop();
     }
   }

@@ -82,7 +82,7 @@ bool Monitor::look_at(Processor& processor, Seen& seen, base::Clock::time_point 
     if (elapsed < kBlockedLong && processor.looks_empty() && go_.idle.has_spare()) return false;
     if (!processor.lease.retake(lease)) return false;
     processor.counters.hand_offs.add();  // the monitor holds it now, so nobody else counts there
-    if (processor.looks_empty() && !go_.work_is_visible()) {
+    if (!go_.work_is_visible()) {
       go_.release(processor, false);
     } else {
       go_.assign(processor, false);
