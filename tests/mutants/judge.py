@@ -134,10 +134,12 @@ class Judge:
             resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
 
         with tempfile.TemporaryDirectory(prefix="taskbench-mutants-") as folder:
+            # In a file: an argument has at most 128 KiB.
+            flags = Path(folder) / "flags"
+            flags.write_text(f"--gtest_filter={':'.join(names)}\n", encoding="utf-8")
             with open(Path(folder) / "output", "w+b") as output:
                 process = subprocess.Popen(
-                    [self.build.program(target), "--gtest_fail_fast",
-                     "--gtest_filter=" + ":".join(names)],
+                    [self.build.program(target), "--gtest_fail_fast", f"--gtest_flagfile={flags}"],
                     env=self.environment(target) | {"TASKBENCH_MUTANT": str(number)},
                     stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=folder,
                     preexec_fn=limit, start_new_session=True)
