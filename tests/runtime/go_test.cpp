@@ -221,7 +221,9 @@ TEST(Go, what_was_spawned_last_runs_next_if_there_is_a_place_for_it) {
 
 TEST(Go, nothing_is_stolen_where_there_is_nothing) {
   Runtime runtime = go(2);
-  if (kCounted) EXPECT_TRUE(eventually([&] { return runtime.stats().total().parks >= 2; }));
+  if (kCounted) {
+    EXPECT_TRUE(eventually([&] { return runtime.stats().total().parks >= 2; }));
+  }
   EXPECT_EQ(runtime.stats().total().steal_operations, 0U);
   EXPECT_EQ(runtime.stats().total().stolen_tasks, 0U);
 }
