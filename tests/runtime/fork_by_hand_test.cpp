@@ -131,7 +131,8 @@ TEST(ForkByHand, of_an_aborted_task_no_more_begin) {
       all.thrown = true;
     }
   };
-  HandPolled task([&]() -> Task<> { co_await fork_join(aborts(seen), counts(seen)); }());
+  const auto joins = [&]() -> Task<> { co_await fork_join(aborts(seen), counts(seen)); };
+  HandPolled task(joins());
   seen.abort = task.handle().abort_handle();
   EXPECT_TRUE(task.poll());
   EXPECT_EQ(seen.begun, 0);
@@ -152,7 +153,8 @@ TEST(ForkByHand, begin_no_more_once_the_strand_is_closed) {
     ++count;
     co_return;
   };
-  HandPolled task([&]() -> Task<> { co_await fork_join(closes(strand), counts(begun)); }());
+  const auto joins = [&]() -> Task<> { co_await fork_join(closes(strand), counts(begun)); };
+  HandPolled task(joins());
   EXPECT_TRUE(task.poll());
   EXPECT_EQ(begun, 0);
   EXPECT_THROW(task.result(), JoinError);

@@ -97,13 +97,15 @@ TEST(Select, an_exception_of_a_branch_without_a_result_is_thrown) {
     throw std::runtime_error("it failed");
     co_return;
   };
-  HandPolled task([&]() -> Task<> { co_await select(tests::forever(), fails()); }());
+  const auto selects = [&]() -> Task<> { co_await select(tests::forever(), fails()); };
+  HandPolled task(selects());
   EXPECT_THROW(task.finish(), std::runtime_error);
-  HandPolled of_a_vector([&]() -> Task<> {
+  const auto selects_of_a_vector = [&]() -> Task<> {
     std::vector<Task<>> tasks;
     tasks.push_back(fails());
     co_await select(std::move(tasks));
-  }());
+  };
+  HandPolled of_a_vector(selects_of_a_vector());
   EXPECT_THROW(of_a_vector.finish(), std::runtime_error);
 }
 
