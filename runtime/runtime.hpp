@@ -243,8 +243,8 @@ class Runtime::Builder {
 
 /// Gives memory of tasks and channels that have ended back to the system, and returns how many
 /// bytes. Otherwise that memory is kept for new ones: what none has wanted for about a second goes
-/// back by itself, a part at a time, while a thread of a runtime sleeps with nothing to do. For all
-/// runtimes of the process; any thread.
+/// back by itself, a part at a time, by a thread of its own. For all runtimes of the process; any
+/// thread.
 std::size_t trim_memory() noexcept;
 
 /// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
