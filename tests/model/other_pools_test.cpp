@@ -42,6 +42,17 @@ TEST_P(OtherPoolModel, of_one_worker_runs_what_is_spawned_from_outside) {
       {.preemptions = 1, .stale = GetParam() == "go" ? 1 : -1});
 }
 
+// The worker goes to sleep while something is spawned: it has looked for the last time, and is not
+// asleep yet, which takes two preemptions; and an old look at who sleeps, which takes a stale value.
+TEST_P(OtherPoolModel, of_one_worker_is_woken_for_what_is_spawned_while_it_goes_to_sleep) {
+  holds(
+      [] {
+        Runtime runtime = pool(1);
+        mc::require(runtime.block_on(spawns_one()) == 1, "it has run");
+      },
+      {.preemptions = 2, .weak_failures = 0, .stale = 1});
+}
+
 TEST_P(OtherPoolModel, of_two_workers_if_it_may_have_them_runs_what_a_task_spawns) {
   holds(
       [] {

@@ -1,6 +1,16 @@
 #include "runtime/scheduler/global_queue/global_queue.hpp"
 
+#include "runtime/base/assert.hpp"
+
 namespace taskbench::rt::scheduler {
+
+GlobalQueue::~GlobalQueue() {
+  std::uint32_t waiting = 0;
+  while (waiting_.take_one() != nullptr) ++waiting;
+  // relaxed: no other thread is left
+  TASKBENCH_ASSERT(sleeping_.load(base::relaxed) == waiting,
+                   "G2: every worker that slept is counted out when it wakes");
+}
 
 void GlobalQueue::push(task::Header* task, Worker* from) noexcept {
   if (from != nullptr) from->counters.remote_schedules.add();

@@ -29,7 +29,8 @@
 //   G2  sleeping_ counts the workers in waiting_ and those that are about to be. A worker says that
 //       it sleeps before it looks at the inbox for the last time, and a pusher looks at sleeping_
 //       after its push: one of the two sees the other.
-//   G3  Whoever takes a worker out of waiting_ counts it out and unparks it.
+//   G3  Whoever takes a worker out of waiting_ counts it out and unparks it. The end of the engine
+//       takes none out.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +47,7 @@ class GlobalQueue final : public ThreadPool {
   [[nodiscard]] static base::Ref<Engine> make(RuntimeOptions options) {
     return start(base::Ref<GlobalQueue>(new GlobalQueue(std::move(options))));
   }
+  ~GlobalQueue() override;
 
  private:
   explicit GlobalQueue(RuntimeOptions options)
