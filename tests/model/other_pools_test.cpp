@@ -43,7 +43,8 @@ TEST_P(OtherPoolModel, of_one_worker_runs_what_is_spawned_from_outside) {
 }
 
 // The worker goes to sleep while something is spawned: it has looked for the last time, and is not
-// asleep yet, which takes two preemptions; and an old look at who sleeps, which takes a stale value.
+// asleep yet, which takes two preemptions, and whoever spawns reads an old count of those that
+// sleep.
 TEST_P(OtherPoolModel, of_one_worker_is_woken_for_what_is_spawned_while_it_goes_to_sleep) {
   holds(
       [] {
