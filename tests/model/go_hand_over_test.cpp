@@ -62,6 +62,38 @@ TEST(GoHandOverModel, a_section_ends_while_the_monitor_decides) {
   holds(a_section_that_ends_meanwhile, retaken(1));
 }
 
+// The monitor has seen for long enough that the machine blocks, and then the machine goes on: only
+// one of the two has the processor, as long as the task goes on with it.
+TEST(GoHandOverModel, a_section_ends_between_the_monitor_s_look_and_its_taking) {
+  holds(
+      [] {
+        Calls begun(1);
+        Calls end(1);
+        Calls ended(1);
+        Calls last(1);
+        Runtime runtime = go(1);
+        JoinHandle<int> task =
+            runtime.spawn([](Calls& a, Calls& b, Calls& c, Calls& d) -> Task<int> {
+              JoinHandle<int> other = spawn([]() -> Task<int> { co_return 1; }());
+              block_in_place([&] {
+                a.call();
+                b.await();
+              });
+              c.call();
+              d.await();
+              co_return co_await other;
+            }(begun, end, ended, last));
+        begun.await();
+        end.call();
+        ended.await();
+        last.call();
+        const int got = runtime.block_on(
+            [](JoinHandle<int>& handle) -> Task<int> { co_return co_await handle; }(task));
+        mc::require(got == 1, "it has ended");
+      },
+      retaken(1));
+}
+
 /// Two sections, of which the first ends when the second has begun, and the second when a third
 /// task has run.
 void two_sections_and_a_task(unsigned processors) {

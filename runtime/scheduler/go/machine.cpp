@@ -64,8 +64,9 @@ void Machine::stop() noexcept {
 
 task::Header* Machine::find_task() noexcept {
   Processor& own = *processor_;
-  if (++own.ticks >= go_.options().injector_interval) {
-    own.ticks = 0;
+  own.ticks.set(own.ticks.get() + 1);
+  if (own.ticks.get() >= go_.options().injector_interval) {
+    own.ticks.set(0);
     go_.idle.fences.count_work();
     look_at_driver();
     if (make_room_for_returning()) return nullptr;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/base/cache_line.hpp"
+#include "runtime/base/cell.hpp"
 #include "runtime/base/random.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/queue/local_queue.hpp"
@@ -75,8 +76,9 @@ struct Processor {
   trace::CounterBlock counters;
   trace::Recorder recorder;
   base::FastRandom random;
-  std::uint32_t ticks = 0;  ///< tasks taken since the last look at the global queue
-  bool idle = false;        ///< between begin_idle() and end_idle()
+  /// Tasks taken since the last look at the global queue. A Cell, in which models see two holders.
+  base::Cell<std::uint32_t> ticks{0};
+  bool idle = false;  ///< between begin_idle() and end_idle()
 
   alignas(base::kFalseSharingBytes) scheduler::Lease lease;
   /// Time slices begun. A task that comes out of `next` continues the slice before.
