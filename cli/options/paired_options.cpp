@@ -304,8 +304,10 @@ void PairedPlan::declare(Options& options) {
              "Benchmarks to measure first where the budget is too small for all; a * stands for "
              "any part of a name.")
       ->default_str("those that seem slower");
-  options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
-                "Most blocks.");
+  options
+      .value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks}, "Most blocks.")
+      ->default_str(fmt::format("{}, or {} in parts", model::kDefaultMaxBlocks,
+                                model::kDefaultMaxBlocksInParts));
   declare_sampling(options, setup, setup.timeout_s);
   declare_kind(options, setup.kind);
   options
@@ -466,11 +468,19 @@ void PairedPlan::complete(const Invocation& invocation) {
     if (only->head) build_only.push_back(model::Side::head);
   }
   const bool has_revision = !base.revision.empty() || !head.revision.empty();
+  if (invocation.given("--links") && !has_revision && has_both) {
+    refuse(
+        "--links: only a revision (--base-rev, --head-rev) can be linked again; of programs give "
+        "several each, linked differently: --base 'old/*' --head 'new/*'");
+  }
   if (has_revision && cwd.is_relative() && !cwd.empty() && !is_inside(cwd)) {
     refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
            cwd.string());
   }
   if (part) refuse_to_explain("--part", "a part has no verdict that could be explained");
+  if (part && !invocation.given("--max-blocks")) {
+    setup.max_blocks = model::kDefaultMaxBlocksInParts;
+  }
   if (part && part->of > setup.max_blocks) {
     refuse("--part {}/{}: there are only {} blocks (--max-blocks)", part->number, part->of,
            setup.max_blocks);

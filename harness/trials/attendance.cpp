@@ -18,6 +18,9 @@ using verdict::BenchmarkVerdict;
 /// seems slower by far comes before the rest of the screen.
 constexpr double kUnknown = 0.02;
 
+/// The part of the time that the first runs let expect which the first block takes at least.
+constexpr double kAtLeastAsExpected = 0.5;
+
 /// The time of each of the benchmarks that the last complete block has measured.
 const std::map<std::string, double>& last_measured(const model::PairedTrial& trial) {
   const auto last = static_cast<std::size_t>(verdict::complete_blocks(trial)) - 1;
@@ -210,7 +213,14 @@ bool has_settled(const BenchmarkVerdict& row) {
 }
 
 NextBlock next_block(const model::PairedTrial& trial, double budget_s) {
-  if (verdict::complete_blocks(trial) == 0) return {.benchmarks = at_first(trial, budget_s)};
+  if (verdict::complete_blocks(trial) == 0) {
+    NextBlock first{.benchmarks = at_first(trial, budget_s)};
+    const model::PairedSetup& setup = trial.setup;
+    first.seconds = kAtLeastAsExpected * model::kBlockSize * setup.process_s *
+                    static_cast<double>(first.benchmarks.size()) /
+                    static_cast<double>(setup.benchmarks.size());
+    return first;
+  }
   NextBlock next;
   const auto& measured = last_measured(trial);
   if (verdict::is_at_look(trial)) {

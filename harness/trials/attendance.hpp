@@ -30,7 +30,7 @@ inline constexpr std::size_t kFewest = 16;
 struct NextBlock {
   Strings benchmarks;            ///< in the order of the setup; empty if there is none
   bool all_are_decided = false;  ///< which is why
-  double seconds = 0;            ///< that it will take, by those before it; 0 if it is the first
+  double seconds = 0;            ///< that it will take, by those before it; of the first, at least
 };
 
 [[nodiscard]] NextBlock next_block(const model::PairedTrial& trial, double budget_s);

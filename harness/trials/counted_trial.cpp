@@ -53,11 +53,14 @@ bool is_counted(const model::PairedTrial& trial, const std::string& benchmark) {
          (base != nullptr && !base->unavailable.empty());
 }
 
-/// The names of the benchmarks that fail, those that are slower by most first.
+/// The names of the benchmarks that fail, those first whose wall or CPU time has grown most.
 Strings failing(const model::PairedTrial& trial) {
   std::vector<verdict::BenchmarkVerdict> rows = verdict::judge(trial).benchmarks;
   std::erase_if(rows, [](const verdict::BenchmarkVerdict& row) { return !verdict::fails(row); });
-  std::ranges::stable_sort(rows, std::ranges::greater{}, &verdict::BenchmarkVerdict::change);
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const verdict::BenchmarkVerdict& row) {
+    const bool by_cpu = row.cpu && row.cpu->verdict == verdict::Verdict::fail;
+    return by_cpu ? std::max(row.change, row.cpu->change) : row.change;
+  });
   return each_of(rows, &verdict::BenchmarkVerdict::name);
 }
 

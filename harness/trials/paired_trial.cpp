@@ -203,8 +203,10 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const Nex
   if (next.benchmarks.empty()) return model::TrialEnd::blocks;
   if (verdict::spent_s(trial) + next.seconds > budget_s) return model::TrialEnd::budget;
   const int blocks = verdict::complete_blocks(trial);
-  if (ends_when_decided && blocks > 0 && trial.setup.max_blocks > blocks) {
-    const int in_all = verdict::blocks_within(trial, budget_s);
+  if (ends_when_decided && trial.setup.max_blocks > blocks && next.seconds > 0) {
+    const double left_s = budget_s - verdict::spent_s(trial);
+    const int in_all = blocks > 0 ? verdict::blocks_within(trial, budget_s)
+                                  : static_cast<int>(std::min(left_s / next.seconds, 1e6));
     // Nothing can fail in what time there is: the time is better spent on a trial that has enough.
     if (in_all < trial.setup.max_blocks && !verdict::reach_of(trial, in_all).can_fail()) {
       return model::TrialEnd::budget;

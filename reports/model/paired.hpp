@@ -24,12 +24,14 @@ inline constexpr int kJournalVersion = 4;
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
 
-/// Most blocks of a trial, by default: budgets of minutes end it earlier.
-inline constexpr int kDefaultMaxBlocks = 256;
-
 // The most that the options accept.
 inline constexpr int kMostBlocks = 1000;
 inline constexpr double kMostBudget_s = 24 * 3600;
+
+/// Most blocks of a trial, by default: the budget ends it earlier, or it is decided.
+inline constexpr int kDefaultMaxBlocks = kMostBlocks;
+/// The same of a trial in parts, which is judged once all of them are measured.
+inline constexpr int kDefaultMaxBlocksInParts = 256;
 
 enum class Side { base, head };
 
@@ -65,6 +67,8 @@ struct BuiltPrograms {
 struct NoiseFloor {
   double epsilon = 0;  ///< relative: 0.01 is 1 %
   std::string source;  ///< "calibrated 2026-11-21 on …", "assumed: …"
+
+  [[nodiscard]] bool is_assumed() const { return source.starts_with("assumed"); }
 };
 
 /// A benchmark that is not compared, though neither program fails in it.
@@ -142,7 +146,7 @@ struct PairedSetup : Sampling {
   double process_s = 0;   ///< that a process of all benchmarks should take; 0: not known
   /// Patterns of benchmarks that come first where there is no time for all.
   std::vector<std::string> changed_first;
-  bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
+  bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
   std::vector<JudgedMetric> judged{};

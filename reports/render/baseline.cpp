@@ -8,6 +8,7 @@
 
 #include "reports/model/date.hpp"
 #include "reports/render/paired.hpp"
+#include "reports/render/paired_basis.hpp"
 
 namespace taskbench::reports::render {
 namespace {

@@ -46,14 +46,30 @@ std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) 
              : std::string();
 }
 
+/// " --repetitions 3 --min-time 0.2ms" if these were fitted into the budget: in a greater one they
+/// would be longer again, and blocks take more time. Empty otherwise.
+std::string sampling_as_fitted(const model::PairedSetup& setup) {
+  const model::PairedSetup usual;
+  const bool is_usual =
+      setup.repetitions == usual.repetitions && setup.min_time_s == usual.min_time_s;
+  if (!setup.fits_budget || is_usual) return {};
+  return fmt::format(" --repetitions {} --min-time {:g}ms", setup.repetitions,
+                     1e3 * setup.min_time_s);
+}
+
+/// What so many blocks and all that comes before them take.
+double seconds_of(std::size_t blocks, const verdict::Reach& reach) {
+  return reach.before_s + reach.block_s * static_cast<double>(blocks);
+}
+
 /// The options that give a trial that many blocks.
 std::string options_for(std::size_t blocks, const verdict::Reach& reach,
                         const model::PairedSetup& setup) {
   if (!setup.parts.empty()) return "more parts, or more blocks in each";
   std::string text = max_blocks_for(blocks, setup);
   if (reach.blocks < setup.max_blocks) {
-    const double budget_s = reach.block_s * static_cast<double>(blocks);
-    text += fmt::format(" --budget {}", budget_for(budget_s));
+    text += fmt::format(" --budget {}{}", budget_for(seconds_of(blocks, reach)),
+                        sampling_as_fitted(setup));
     if (setup.benchmarks.size() > 1) text += ", or fewer benchmarks with --workload";
   }
   return text.empty() ? text : text.substr(1);
@@ -69,7 +85,7 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
   // With blocks_needed, four of five cases are decided. If the trial has had as many, this is the
   // fifth case, which half as many more are likely to decide.
   effort.blocks = *row.blocks_needed > so_far ? *row.blocks_needed : so_far + so_far / 2 + 1;
-  effort.seconds = reach.block_s * static_cast<double>(effort.blocks);
+  if (reach.block_s > 0) effort.seconds = seconds_of(effort.blocks, reach);
   const double enough = ample(effort.seconds);
   if (effort.blocks > std::size_t{model::kMostBlocks} || enough > model::kMostBudget_s) {
     return effort;
@@ -100,9 +116,10 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
   }
   if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
   const Enough enough = enough_for(effort.seconds);
-  std::string text = fmt::format("about {} would decide (--budget {}{})",
-                                 counted(static_cast<int>(enough.count), enough.word),
-                                 budget_for(effort.seconds), max_blocks_for(effort.blocks, setup));
+  std::string text =
+      fmt::format("about {} would decide (--budget {}{}{})",
+                  counted(static_cast<int>(enough.count), enough.word), budget_for(effort.seconds),
+                  max_blocks_for(effort.blocks, setup), sampling_as_fitted(setup));
   if (effort.kind == Kind::hours) {
     text += fmt::format("; with {}a greater --delta or a quieter machine it takes less",
                         has_others ? "fewer benchmarks (--workload), " : "");
@@ -117,6 +134,12 @@ std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& se
         "no number of blocks can fail anything at --alpha {:g}%: it is less than the test's sign "
         "flips can tell; give 0.1% or more",
         100 * setup.alpha);
+  }
+  if (reach.blocks == 0) {
+    return fmt::format(
+        "no block of {} processes was begun, as there was no time for the {} that it takes to FAIL "
+        "anything ({})",
+        model::kBlockSize, *reach.least, options_for(*reach.least, reach, setup));
   }
   if (!reach.can_fail()) {
     return fmt::format(

@@ -11,6 +11,7 @@
 #include "reports/render/effort.hpp"
 #include "reports/render/formats.hpp"
 #include "reports/render/machines.hpp"
+#include "reports/render/paired_basis.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::render {
@@ -62,14 +63,6 @@ verdict::MetricVerdict as_ratio(const verdict::JudgedVerdict& row) {
 /// A value of a metric: "12.3 MB", "1,840".
 std::string value_text(const std::string& metric, double value) {
   return metric.ends_with("bytes") ? with_prefix(value) + 'B' : three_digits(value);
-}
-
-/// "5.0 % more peak_memory_bytes", for each metric that was asked for: what fails.
-Sentences judged_thresholds(const model::PairedSetup& setup) {
-  return model::each_of(setup.judged, [](const model::JudgedMetric& each) {
-    return fmt::format("{} {} {}", percent(each.delta), each.more_is_better ? "less" : "more",
-                       each.name);
-  });
 }
 
 VerdictText::Row row_of(const verdict::JudgedVerdict& row, int blocks,
@@ -351,7 +344,7 @@ Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport
 Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   const model::PairedSetup& setup = trial.setup;
   Sentences lines;
-  if (report.overall == Verdict::inconclusive && report.blocks > 0) {
+  if (report.overall == Verdict::inconclusive && (report.blocks > 0 || setup.process_s > 0)) {
     const std::string reach = reach_text(verdict::reach_of(trial, report.blocks), setup);
     if (!reach.empty()) lines.push_back(capitalised(reach) + '.');
   }
@@ -365,6 +358,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_not_closely(report, lines);
   append(lines, machine_remarks(trial, report));
   add_busy_machine(report, lines);
+  if (may_be_layout(trial, report)) lines.push_back(one_layout_text(setup));
   append(lines, large_floors(setup.noise_floors, setup.delta));
   NamesAndReasons uncounted;
   for (const BenchmarkVerdict& row : report.benchmarks) {
@@ -381,43 +375,6 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_named(lines, setup.only_head, "only head has it; nothing to compare with");
   add_shared(lines, setup.left_out, "left out: ");
   return lines;
-}
-
-/// "3.0 %", or from the least to the greatest if a noise floor is higher.
-std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
-  if (report.benchmarks.empty()) return percent(setup.delta);
-  const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
-  return range_text(percent(a.delta), percent(b.delta)) +
-         (a.delta == b.delta ? "" : " (by benchmark)");
-}
-
-/// How the CPU times were judged, if any were.
-std::string cpu_basis(const model::PairedSetup& setup) {
-  if (setup.cpu_time_of.empty()) return {};
-  std::string text = fmt::format(
-      " CPU times are judged separately, with the same noise floors and a chance of a false alarm "
-      "of {} of their own; their rows are left out where both times simply pass.",
-      percent(setup.alpha));
-  if (model::contains(std::views::values(setup.cpu_time_of), model::CpuTimeOf::main_thread)) {
-    text +=
-        " Google Benchmark's are those of the main thread alone, unless MeasureProcessCPUTime() is "
-        "called.";
-  }
-  return text;
-}
-
-/// How metrics were judged that were asked for.
-std::string judged_basis(const model::PairedSetup& setup) {
-  if (setup.judged.empty()) return {};
-  return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
-                     fmt::join(judged_thresholds(setup), ", "), percent(setup.alpha));
-}
-
-/// What other processes used, if the journal says that.
-std::string machine_basis(const model::Drift& machine) {
-  if (!machine.others_share || !machine.stolen_share) return {};
-  return fmt::format(" Others used {} of the CPUs meanwhile, the hypervisor {}.",
-                     percent(*machine.others_share), percent(*machine.stolen_share));
 }
 
 /// What the titles of the figures mean.
@@ -439,52 +396,6 @@ std::string legend(const PairedReport& report) {
                       blocks_text(row, report.blocks));
   }
   return text;
-}
-
-/// Whether layout is drawn, and if not, what that costs.
-std::string layout_basis(const model::PairedSetup& setup) {
-  const std::size_t base = setup.base.layouts.size();
-  const std::size_t head = setup.head.layouts.size();
-  if (base > 1 && head > 1) {
-    return fmt::format(
-        " Each side is linked several times, its code in another order each time, and these "
-        "executables take turns: {} of base, {} of head.",
-        base, head);
-  }
-  if (setup.base.digest == setup.head.digest) return {};
-  std::string why;
-  for (const model::PairedProgram* each : {&setup.base, &setup.head}) {
-    if (why.empty() && !each->one_layout.empty()) why = ": " + each->one_layout;
-  }
-  return fmt::format(
-      " One executable of each side{}. Where the linker puts code can shift times by 1 to 4 %, "
-      "which looks like a change; several executables in other layouts that take turns prevent "
-      "that (--links, scripts/relink).",
-      why);
-}
-
-std::string basis(const PairedTrial& trial, const PairedReport& report) {
-  const auto& setup = trial.setup;
-  std::string text = fmt::format(
-      "{} of {} processes, {} of {} ms in each process; seed {}. FAIL: slower by {} or more, with "
-      "a chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
-      "below that.",
-      counted(report.blocks, "block"), model::kBlockSize, counted(setup.repetitions, "repetition"),
-      setup.min_time_s * 1e3, setup.seed, threshold_text(setup, report), percent(setup.alpha));
-  text += report.machines.empty()
-              ? " From 8 blocks on, a verdict is drawn again and again; the first clear one "
-                "stands, unless its later blocks do not confirm it. A benchmark whose verdict is "
-                "confirmed once leaves the later blocks to the others."
-              : merged_basis(trial, report);
-  text += cpu_basis(setup);
-  text += judged_basis(setup);
-  if (trial.uncounted.reason.empty()) text += counts_basis(setup);
-  if (!setup.kind.empty()) {
-    text += fmt::format(" What is measured is of the kind {}{}.", setup.kind,
-                        setup.cpu_time_of.empty() ? ", which tells no CPU time" : "");
-  }
-  return text + machine_basis(report.machine) + layout_basis(setup) +
-         noise_floors_text(setup.noise_floors);
 }
 
 std::string compared(const model::PairedSetup& setup) {
@@ -535,17 +446,6 @@ std::string what_failed(const model::PairedFailure& failure) {
                                    : fmt::format("{} failed in {}", side, failure.benchmark);
 }
 
-std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
-  std::map<std::string, Extent> ranges;  // by their source
-  for (const auto& [name, floor] : floors) ranges[floor.source].take(floor.epsilon);
-  std::string text;
-  for (const auto& [source, range] : ranges) {
-    text += fmt::format(" Noise floor: {}, {}.",
-                        range_text(percent(range.least), percent(range.most)), source);
-  }
-  return text;
-}
-
 std::string program_text(const model::PairedProgram& program) {
   constexpr std::size_t kDigits = 12;
   if (program.commit.empty()) return program.command;
@@ -570,7 +470,8 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
                                    {.alpha = trial.setup.alpha,
                                     .pass_error = trial.setup.pass_error,
                                     .threshold = threshold_text(trial.setup, report),
-                                    .others = judged_thresholds(trial.setup)});
+                                    .others = judged_thresholds(trial.setup),
+                                    .layout_aside = may_be_layout(trial, report)});
   return text;
 }
 

@@ -1,7 +1,6 @@
 // The report of a paired trial as text: UTF-8, with a newline at its end.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@ namespace taskbench::reports::render {
 
 /// The command, or the commit and the revision that named it: "a94a8fe5ccb1 (main)".
 [[nodiscard]] std::string program_text(const model::PairedProgram& program);
-
-/// " Noise floor: 1.0 %, assumed: …." A sentence for each source of floors.
-[[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
 /// The verdict, both times, the change with its interval, p, and what could have been seen; below
 /// it what would decide each INCONCLUSIVE.

@@ -103,15 +103,16 @@ bool is_by_count(const Benchmark* each) {
   return each->metric == Metric::instructions || each->metric == Metric::counts;
 }
 
-std::string false_alarm_text(const Benchmarks& timed, double alpha) {
+std::string false_alarm_text(const Benchmarks& timed, const Certainty& certainty) {
   // Each metric is judged separately, with the same chance of a false alarm again.
   std::set<std::pair<bool, std::string_view>> families;
   for (const Benchmark* each : timed) {
     families.emplace(each->metric == Metric::cpu_time, each->metric_name);
   }
-  return fmt::format("; the chance {} is at most {:g} %",
+  return fmt::format("; the chance {} is at most {:g} %{}",
                      timed.size() == 1 ? "of a false alarm" : "that any of them is a false alarm",
-                     std::round(1e4 * alpha * static_cast<double>(families.size())) / 100);
+                     std::round(1e4 * certainty.alpha * static_cast<double>(families.size())) / 100,
+                     certainty.layout_aside ? ", code layout aside" : "");
 }
 
 /// What fails by its time, or what fails by its counts: "sort is 12.3 % slower (…), 1 of 6
@@ -148,7 +149,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
                                 : "; what is counted is exact, not timed");
   }
   std::string what =
-      failed_text(timed, all, text.interval_level) + false_alarm_text(timed, certainty.alpha);
+      failed_text(timed, all, text.interval_level) + false_alarm_text(timed, certainty);
   if (!counted.empty()) what += "; by exact count, " + counted;
   return what;
 }

@@ -88,10 +88,11 @@ struct VerdictText {
 
 /// How sure a verdict is.
 struct Certainty {
-  double alpha = 0;       ///< the chance that any benchmark fails although nothing is slower
-  double pass_error = 0;  ///< the chance that a benchmark passes that is slower by `threshold`
-  std::string threshold;  ///< the smallest change that matters: "3.0 %"
-  Sentences others{};     ///< what else matters: "5.0 % more peak_memory_bytes"
+  double alpha = 0;           ///< the chance that any benchmark fails although nothing is slower
+  double pass_error = 0;      ///< the chance that a benchmark passes that is slower by `threshold`
+  std::string threshold;      ///< the smallest change that matters: "3.0 %"
+  Sentences others{};         ///< what else matters: "5.0 % more peak_memory_bytes"
+  bool layout_aside = false;  ///< where code lies may look like a change, which alpha leaves out
 };
 
 /// "FAIL: sort is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 1 of 6 benchmarks; the chance of

@@ -573,6 +573,9 @@ Reach reach_of(const PairedTrial& trial, int blocks) {
   reach.steady = stats::least_blocks(errors, trial.setup.benchmarks.size());
   const auto complete = static_cast<std::size_t>(complete_blocks(trial));
   if (is_merged(trial)) return reach;  // blocks were measured side by side
+  reach.before_s = trial.setup.explored_s + trial.uncounted.took_s;
+  for (const auto& sample : trial.instructions) reach.before_s += sample.took_s;
+  if (complete == 0) reach.block_s = model::kBlockSize * trial.setup.process_s;
   for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
     reach.block_s += trial.samples[i].took_s / static_cast<double>(complete);
   }

@@ -70,13 +70,15 @@ struct Reach {
   /// slowdown need not show in every block; empty if there is none.
   std::optional<std::size_t> least;
   std::optional<std::size_t> steady;
-  double block_s = 0;  ///< what a block takes
+  double block_s = 0;   ///< what a block takes
+  double before_s = 0;  ///< what first runs and counting took, before any block
 
   [[nodiscard]] bool can_fail() const { return least && *least <= std::size_t(blocks); }
   [[nodiscard]] bool is_steady() const { return steady && *steady <= std::size_t(blocks); }
 };
 
-/// The reach of a trial with at least one complete block, if it ended after `blocks`.
+/// The reach of a trial if it ended after `blocks`. What a block takes is expected, by the first
+/// runs, as long as none is complete.
 [[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
 
 /// What the trial has spent of its budget.

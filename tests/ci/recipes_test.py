@@ -302,14 +302,15 @@ class ShellParts(unittest.TestCase):
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
             TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
             COUNTERS="instructions-exact", DOCUMENTATION="doc/**", FOLDER_OF_RUN="data",
-            ACKNOWLEDGE="fences", KIND="lines",
+            ACKNOWLEDGE="fences", KIND="lines", JUDGE="peak_memory_bytes=5%", CHANGED_FIRST="a *,b",
         )
         self.assertEqual(self.called(), [self.COMPARED.format(
             "<--taskbench><taskbench>",
             "<--build><make 'a b' $(x)><--program><out/bench --x>"
             "<--kind><lines><--outputs><plugins>"
             "<--workload><a b><--documentation><doc/**><--cwd><data><--alpha><5%><--min-time><1ms>"
-            "<--counters><instructions-exact><--acknowledge><fences>")])
+            "<--counters><instructions-exact><--acknowledge><fences>"
+            "<--judge><peak_memory_bytes=5%><--changed-first><a *,b>")])
         self.assertFalse((self.folder / "gate").exists())
 
     def test_github_explains_a_failure_unless_it_is_told_not_to(self):
@@ -460,13 +461,15 @@ class ShellParts(unittest.TestCase):
         call = self.gitlab_gate(
             GATE_TASKBENCH="taskbench", GATE_BUILD="make 'a b'; $(x)", GATE_PROGRAM="out/bench",
             GATE_ALPHA="5%", GATE_MIN_TIME="1ms", GATE_WORKLOAD="a", GATE_COUNTERS="c",
-            GATE_OUTPUTS="o", GATE_KIND="lines",
+            GATE_OUTPUTS="o", GATE_KIND="lines", GATE_JUDGE="peak_memory_bytes=5%",
+            GATE_CHANGED_FIRST="a *",
         )
         self.assertIn("<--taskbench><taskbench><--explain><-->", call)
         self.assertTrue(call.endswith(
             "<--build><make 'a b'; $(x)><--program><out/bench><--kind><lines><--outputs><o>"
             "<--workload><a>"
-            "<--alpha><5%><--min-time><1ms><--counters><c>"), call)
+            "<--alpha><5%><--min-time><1ms><--counters><c><--judge><peak_memory_bytes=5%>"
+            "<--changed-first><a *>"), call)
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
         for name in ("bin/apt-get", "scripts/install-taskbench"):

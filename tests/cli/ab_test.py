@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,6 +132,12 @@ class Verdicts(AbTest):
         self.ab(*near, "--max-blocks 8 --workload sort --inconclusive pass", status=0)
         self.ab(*near, "--max-blocks 8 --workload sort", status=3)
 
+    def test_links_are_of_revisions_alone(self):
+        answer = self.ab(self.program("a"), self.program("b"), "--links 4", status=2)
+        self.assertIn("--links: only a revision (--base-rev, --head-rev) can be linked again; of "
+                      "programs give several each, linked differently: --base 'old/*'",
+                      answer.stderr)
+
     def test_the_trial_ends_with_its_budget(self):
         start = time.monotonic()
         sides = (self.program(name, noise=0.3, body="time.sleep(0.1)") for name in "ab")
@@ -139,10 +146,23 @@ class Verdicts(AbTest):
         self.assertLess(self.result()["blocks"], 64)
 
     def test_a_budget_in_which_nothing_can_fail_ends_after_a_block_and_says_which_is_enough(self):
-        sides = (self.program(name, body="time.sleep(0.3)") for name in "ab")
+        slow = "flags.get('benchmark_repetitions') == '2' or time.sleep(0.3)"  # not in first runs
+        sides = (self.program(name, body=slow) for name in "ab")
         answer = self.ab(*sides, "--budget 6s --json r.json", status=3)
         self.assertEqual(self.result()["blocks"], 1)
         self.assertRegex(answer.stdout, r"--budget (10|15|20)s")
+
+    def test_a_budget_that_is_hopeless_by_the_first_runs_ends_before_any_block(self):
+        sides = (self.program(name, body="time.sleep(1)") for name in "ab")
+        answer = self.ab(*sides, "--budget 5s --exact off --json r.json", status=3)
+        self.assertEqual(self.result()["blocks"], 0)
+        said = " ".join(answer.stdout.split())
+        self.assertIn("No block of 4 processes was begun, as there was no time for the 7 that it "
+                      "takes to FAIL anything (--budget ", said)
+        self.assertIn("INCONCLUSIVE: there was not enough time", said)
+        budget = re.search(r"--budget (\d+)s", said)
+        self.assertGreater(int(budget[1]), 4 * 7)
+        self.assertLess(int(budget[1]), 3 * 4 * 7)
 
     def test_the_first_runs_count_into_the_budget(self):
         first = "flags.get('benchmark_repetitions') == '2' and time.sleep(1.5)"
@@ -498,12 +518,12 @@ class Instructions(AbTest):
 class Journals(AbTest):
     def test_the_budget_and_the_timeout_are_kept(self):
         sides = [self.program(name, body="time.sleep(0.05)") for name in "ab"]
-        self.ab(*sides, "--journal j --budget 1s --timeout 77s --inconclusive pass-always")
+        self.ab(*sides, "--journal j --budget 4s --timeout 77s --inconclusive pass-always")
         lines = self.read("j").splitlines()
         setup = json.loads(lines[0])
-        self.assertEqual((setup["budget_s"], setup["timeout_s"]), (1, 77))
-        block = [json.dumps({**json.loads(line), "took_s": 0.3}) for line in lines[1:5]]
-        for more, blocks in (("", 1), ("--budget 15s", 2)):
+        self.assertEqual((setup["budget_s"], setup["timeout_s"]), (4, 77))
+        block = [json.dumps({**json.loads(line), "took_s": 1}) for line in lines[1:5]]
+        for more, blocks in (("", 1), ("--budget 40s", 2)):
             self.write("j", "\n".join([lines[0], *block, ""]))
             self.taskbench(
                 f"ab --resume --journal j --json r.json --inconclusive pass-always {more}")

@@ -254,7 +254,7 @@ TEST(Comment, says_in_minutes_what_would_decide_and_that_hours_or_nothing_would)
       "### taskbench: INCONCLUSIVE: no slowdown is proven, but 5 of 6 benchmarks are undecided, "
       "and may be slower by up to 22.8 %");
   const std::vector<std::string> lines = unfolded(comment);
-  const int minutes = first_line_with(lines, "about 36 minutes would decide (--budget 36m --max");
+  const int minutes = first_line_with(lines, "about 36 minutes would decide (--budget 36m)");
   EXPECT_LT(minutes, first_line_with(lines, "not even a day would decide"));
   expect_parts(comment, {"- INCONCLUSIVE: 3 benchmarks, group/3/case:3 (+2.0 %, -4.0 % … +8.0 %), ",
                          "| 4 min |", "| > 24 h |"});
@@ -272,6 +272,46 @@ TEST(Comment, names_one_time_as_what_would_decide_and_as_the_budget_for_it) {
   expect_parts(with_block_of(0.2), {"about 25 seconds would decide (--budget 25s).", "| 25 s |"});
   expect_parts(with_block_of(2), {"about 4 minutes would decide (--budget 4m).", "| 4 min |"});
   expect_parts(with_block_of(100), {"about 4 hours would decide (--budget 4h);", "| 4 h |"});
+}
+
+TEST(Comment, says_that_what_fails_may_be_code_layout_where_nothing_is_known_of_that) {
+  Sample sample = sample_of(6, [](int i) { return i == 2 ? failing(i) : passing(i); });
+  const auto says_so = [&] {
+    const std::string comment = comment_of(sample);
+    const std::vector<std::string> lines = unfolded(comment);
+    const bool in_heading = lines.front().ends_with("at most 1 %, code layout aside");
+    EXPECT_EQ(first_line_with(lines, "One executable of each side.") < 10'000, in_heading)
+        << comment;
+    return in_heading;
+  };
+  EXPECT_FALSE(says_so()) << "one program";
+  sample.trial.setup.head.digest = "another";
+  EXPECT_TRUE(says_so());
+  for (auto& [name, floor] : sample.trial.setup.noise_floors) floor.source = "calibrated today";
+  EXPECT_FALSE(says_so());
+  for (auto& [name, floor] : sample.trial.setup.noise_floors) floor.source = "assumed: why";
+  sample.trial.setup.base.layouts = {"a", "b"};
+  EXPECT_TRUE(says_so());
+  sample.trial.setup.head.layouts = {"c", "d"};
+  EXPECT_FALSE(says_so());
+}
+
+TEST(Comment, names_repetitions_that_were_fitted_into_the_budget_with_the_budget_that_decides) {
+  Sample sample = sample_of(1, [](int i) { return named(name_of(i), undecided(0.02, 0.07, 100)); });
+  model::PairedSetup& setup = sample.trial.setup;
+  setup.fits_budget = true;
+  expect_parts(comment_of(sample), {"(--budget 4m).", "9 repetitions of 1 ms in each process;"});
+  setup.repetitions = 3;
+  setup.min_time_s = 0.0002;
+  expect_parts(comment_of(sample),
+               {"(--budget 4m --repetitions 3 --min-time 0.2ms).",
+                "3 repetitions of 0.2 ms in each process (fewer or shorter than 9 of 1 ms, so that "
+                "more blocks fit the budget);"});
+  setup.explored_s = 60;  // what comes before the blocks counts, too
+  expect_parts(comment_of(sample), {"(--budget 6m --repetitions"});
+  setup.repetitions = 9;
+  setup.min_time_s = 0.004;
+  expect_parts(comment_of(sample), {"(longer than 1 ms, as the program takes long to start)"});
 }
 
 TEST(Comment, of_too_few_blocks_says_that_no_slowdown_could_have_been_proven) {

@@ -1,0 +1,161 @@
+#include "reports/render/paired_basis.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "reports/render/counts.hpp"
+#include "reports/render/machines.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using model::PairedTrial;
+using verdict::BenchmarkVerdict;
+using verdict::PairedReport;
+using verdict::Verdict;
+
+bool layouts_take_turns(const model::PairedSetup& setup) {
+  return setup.base.layouts.size() > 1 && setup.head.layouts.size() > 1;
+}
+
+/// Whether layout may look like a change: there is one of each side, and nobody has measured how
+/// much that is.
+bool layout_may_show(const model::PairedSetup& setup) {
+  return !layouts_take_turns(setup) && setup.base.digest != setup.head.digest &&
+         std::ranges::any_of(std::views::values(setup.noise_floors),
+                             &model::NoiseFloor::is_assumed);
+}
+
+/// How the CPU times were judged, if any were.
+std::string cpu_basis(const model::PairedSetup& setup) {
+  if (setup.cpu_time_of.empty()) return {};
+  std::string text = fmt::format(
+      " CPU times are judged separately, with the same noise floors and a chance of a false alarm "
+      "of {} of their own; their rows are left out where both times simply pass.",
+      percent(setup.alpha));
+  if (model::contains(std::views::values(setup.cpu_time_of), model::CpuTimeOf::main_thread)) {
+    text +=
+        " Google Benchmark's are those of the main thread alone, unless MeasureProcessCPUTime() is "
+        "called.";
+  }
+  return text;
+}
+
+/// How metrics were judged that were asked for.
+std::string judged_basis(const model::PairedSetup& setup) {
+  if (setup.judged.empty()) return {};
+  return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
+                     fmt::join(judged_thresholds(setup), ", "), percent(setup.alpha));
+}
+
+/// What other processes used, if the journal says that.
+std::string machine_basis(const model::Drift& machine) {
+  if (!machine.others_share || !machine.stolen_share) return {};
+  return fmt::format(" Others used {} of the CPUs meanwhile, the hypervisor {}.",
+                     percent(*machine.others_share), percent(*machine.stolen_share));
+}
+
+/// Whether layout is drawn, and if not, what that costs, unless a remark says so.
+std::string layout_basis(const model::PairedSetup& setup, bool is_remarked) {
+  if (layouts_take_turns(setup)) {
+    return fmt::format(
+        " Each side is linked several times, its code in another order each time, and these "
+        "executables take turns: {} of base, {} of head.",
+        setup.base.layouts.size(), setup.head.layouts.size());
+  }
+  if (is_remarked || setup.base.digest == setup.head.digest) return {};
+  return ' ' + one_layout_text(setup);
+}
+
+/// How repetitions were fitted into the budget, in brackets; empty if they were not.
+std::string fitting_text(const model::PairedSetup& setup) {
+  const model::PairedSetup usual;
+  if (!setup.fits_budget) return {};
+  if (setup.repetitions < usual.repetitions || setup.min_time_s < usual.min_time_s) {
+    return fmt::format(" (fewer or shorter than {} of {:g} ms, so that more blocks fit the budget)",
+                       usual.repetitions, 1e3 * usual.min_time_s);
+  }
+  if (setup.min_time_s > usual.min_time_s) {
+    return fmt::format(" (longer than {:g} ms, as the program takes long to start)",
+                       1e3 * usual.min_time_s);
+  }
+  return {};
+}
+
+}  // namespace
+
+Sentences judged_thresholds(const model::PairedSetup& setup) {
+  return model::each_of(setup.judged, [](const model::JudgedMetric& each) {
+    return fmt::format("{} {} {}", percent(each.delta), each.more_is_better ? "less" : "more",
+                       each.name);
+  });
+}
+
+std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
+  if (report.benchmarks.empty()) return percent(setup.delta);
+  const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
+  return range_text(percent(a.delta), percent(b.delta)) +
+         (a.delta == b.delta ? "" : " (by benchmark)");
+}
+
+bool may_be_layout(const PairedTrial& trial, const PairedReport& report) {
+  return layout_may_show(trial.setup) &&
+         std::ranges::any_of(report.benchmarks, [](const BenchmarkVerdict& row) {
+           return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail);
+         });
+}
+
+std::string one_layout_text(const model::PairedSetup& setup) {
+  std::string why;
+  for (const model::PairedProgram* each : {&setup.base, &setup.head}) {
+    if (why.empty() && !each->one_layout.empty()) why = ": " + each->one_layout;
+  }
+  const bool is_built = !setup.base.commit.empty() && !setup.head.commit.empty();
+  return fmt::format(
+      "One executable of each side{}. Where the linker puts code can shift times by 1 to 4 %, "
+      "which looks like a change, however many blocks there are. Several executables that are "
+      "linked differently and take turns prevent that{}; taskbench calibrate measures how much it "
+      "is.",
+      why, is_built ? "" : " (--base 'old/*' --head 'new/*', with copies by scripts/relink)");
+}
+
+std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
+  std::map<std::string, Extent> ranges;  // by their source
+  for (const auto& [name, floor] : floors) ranges[floor.source].take(floor.epsilon);
+  std::string text;
+  for (const auto& [source, range] : ranges) {
+    text += fmt::format(" Noise floor: {}, {}.",
+                        range_text(percent(range.least), percent(range.most)), source);
+  }
+  return text;
+}
+
+std::string basis(const PairedTrial& trial, const PairedReport& report) {
+  const auto& setup = trial.setup;
+  std::string text = fmt::format(
+      "{} of {} processes, {} of {} ms in each process{}; seed {}. FAIL: slower by {} or more, "
+      "with a chance of {} that any benchmark is a false alarm. PASS: the upper end of the "
+      "interval is below that.",
+      counted(report.blocks, "block"), model::kBlockSize, counted(setup.repetitions, "repetition"),
+      setup.min_time_s * 1e3, fitting_text(setup), setup.seed, threshold_text(setup, report),
+      percent(setup.alpha));
+  text += report.machines.empty()
+              ? " From 8 blocks on, a verdict is drawn again and again; the first clear one "
+                "stands, unless its later blocks do not confirm it. A benchmark whose verdict is "
+                "confirmed once leaves the later blocks to the others."
+              : merged_basis(trial, report);
+  text += cpu_basis(setup);
+  text += judged_basis(setup);
+  if (trial.uncounted.reason.empty()) text += counts_basis(setup);
+  if (!setup.kind.empty()) {
+    text += fmt::format(" What is measured is of the kind {}{}.", setup.kind,
+                        setup.cpu_time_of.empty() ? ", which tells no CPU time" : "");
+  }
+  return text + machine_basis(report.machine) + layout_basis(setup, may_be_layout(trial, report)) +
+         noise_floors_text(setup.noise_floors);
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,159 @@
+// Which schedule of looks decides soonest: simulated trials of changes as they are to be expected.
+// TASKBENCH_SCHEDULE_TRIALS=N makes N trials of each row and prints the table of docs/adr/0037.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "reports/stats/sequential.hpp"
+#include "reports/stats/sign_flip.hpp"
+#include "reports/stats/walsh.hpp"
+#include "tests/reports/stats/noise.hpp"
+
+namespace taskbench::reports::stats {
+namespace {
+
+constexpr std::size_t kMostScheduled = 256;
+constexpr TrialErrors kScheduleErrors{0.01, 0.05, kMostScheduled};
+const double kFloor = std::log1p(0.01);
+const double kMatters = std::log1p(0.03);
+
+int trials() {
+  const char* asked = std::getenv("TASKBENCH_SCHEDULE_TRIALS");
+  return asked != nullptr ? std::atoi(asked) : 15;
+}
+
+/// Most changes change nothing; of the others, half change less than 5 %.
+double expected_effect(Noise& noise) {
+  const double kind = noise.uniform();
+  if (kind < 0.6) return 0;
+  return std::log1p(kind < 0.8 ? 0.05 * noise.uniform() : 0.05 + 0.25 * noise.uniform());
+}
+
+struct Kind {
+  std::string name;
+  double deviation;  ///< of a block
+  /// The noise of one benchmark in all blocks.
+  std::vector<double> (*of)(Noise& noise, std::size_t blocks);
+};
+
+std::vector<double> student_3(Noise& noise, std::size_t blocks) {
+  std::vector<double> values(blocks);
+  for (double& value : values) {
+    double squares = 0;
+    for (int i = 0; i < 3; ++i) squares += std::pow(noise.normal(), 2);
+    value = noise.normal() / std::sqrt(squares / 3);
+  }
+  return values;
+}
+
+/// Of each process, ABBA or BAAB, while the machine's level wanders by a half of the noise.
+std::vector<double> drifting(Noise& noise, std::size_t blocks) {
+  std::vector<double> values(blocks);
+  double level = 0;
+  for (double& value : values) {
+    const double sign = noise.uniform() < 0.5 ? 1 : -1;
+    for (const double side : {1.0, -1.0, -1.0, 1.0}) {
+      level += 0.5 * noise.normal();
+      value += sign * side * (noise.normal() + level) / 2;
+    }
+  }
+  return values;
+}
+
+const std::array kKinds = {
+    Kind{"normal, 5 %", 0.05,
+         [](Noise& noise, std::size_t blocks) { return noise.normals(blocks); }},
+    Kind{"Student's t with 3, 5 %", 0.05, student_3},
+    Kind{"drifting, 5 %", 0.05, drifting},
+    Kind{"normal, 1.5 %", 0.015,
+         [](Noise& noise, std::size_t blocks) { return noise.normals(blocks); }},
+};
+
+struct Schedule {
+  std::string name;
+  std::vector<Look> looks;
+};
+
+Schedule schedule_of(double per_doubling) {
+  std::vector<std::size_t> blocks;
+  for (int i = 0; blocks.empty() || blocks.back() < kMostScheduled; ++i) {
+    const auto each = static_cast<std::size_t>(std::lround(8 * std::exp2(i / per_doubling)));
+    if (blocks.empty() || each > blocks.back()) blocks.push_back(std::min(each, kMostScheduled));
+  }
+  return {fmt::format("{:g} in a doubling", per_doubling), looks_at(blocks, kScheduleErrors)};
+}
+
+struct Outcome {
+  double blocks = 0;  ///< mean, until a trial is decided
+  double decided = 0;
+  double false_fails = 0;
+};
+
+/// Trials of so many benchmarks, of which the last has changed as it may be expected, and the
+/// others have not. A trial ends when that one is decided.
+Outcome outcome_of(const Schedule& schedule, const Kind& kind, std::size_t benchmarks) {
+  Noise noise(kSeed);
+  Outcome outcome;
+  const double each = 1.0 / trials();
+  for (int trial = 0; trial < trials(); ++trial) {
+    std::vector<std::vector<double>> all(benchmarks);
+    for (auto& values : all) {
+      values = kind.of(noise, kMostScheduled);
+      for (double& value : values) value *= kind.deviation;
+    }
+    const double effect = expected_effect(noise);
+    for (double& value : all.back()) value += effect;
+    const std::vector<double> shifts(benchmarks, kFloor);
+    std::size_t taken = kMostScheduled;
+    bool is_decided = false;
+    bool fails_falsely = false;
+    for (const Look& look : schedule.looks) {
+      std::vector<std::vector<double>> seen;
+      for (const auto& values : all) {
+        seen.emplace_back(values.begin(), values.begin() + static_cast<long>(look.blocks));
+      }
+      const auto p = sign_flip_test(seen, shifts, Direction::slower, kSeed).p_adjusted;
+      for (std::size_t i = 0; i < benchmarks; ++i) {
+        const bool fails = p[i] < look.alpha && hodges_lehmann(seen[i]) >= kMatters;
+        if (fails && (i + 1 < benchmarks || effect <= kFloor)) fails_falsely = true;
+        if (i + 1 < benchmarks) continue;
+        is_decided = fails || upper_bound(seen[i], look.pass_error) < kMatters;
+      }
+      if (!is_decided) continue;
+      taken = look.blocks;
+      break;
+    }
+    outcome.blocks += each * static_cast<double>(taken);
+    outcome.decided += is_decided ? each : 0;
+    outcome.false_fails += fails_falsely ? each : 0;
+  }
+  return outcome;
+}
+
+TEST(Schedule, four_looks_in_a_doubling_decide_what_is_expected_as_soon_as_any_other_schedule) {
+  for (const std::size_t benchmarks : {std::size_t{1}, std::size_t{10}}) {
+    if (benchmarks > 1 && trials() < 200) continue;  // ten times as many flips
+    for (const Kind& kind : kKinds) {
+      std::vector<Outcome> outcomes;
+      for (const double per_doubling : {1.0, 2.0, 4.0, 8.0}) {
+        const Schedule schedule = schedule_of(per_doubling);
+        const Outcome& outcome = outcomes.emplace_back(outcome_of(schedule, kind, benchmarks));
+        EXPECT_LE(outcome.false_fails, 0.01 + four_errors(0.01, trials())) << kind.name;
+        if (trials() < 200) continue;
+        fmt::print("| {} | {} | {} | {:.1f} | {:.0f} % | {:.1f} % |\n", benchmarks, kind.name,
+                   schedule.name, outcome.blocks, 100 * outcome.decided, 100 * outcome.false_fails);
+      }
+      const double best = std::ranges::min(outcomes, {}, &Outcome::blocks).blocks;
+      EXPECT_LE(outcomes[2].blocks, 1.1 * best) << kind.name << ", " << benchmarks;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::reports::stats
