@@ -67,6 +67,11 @@ class GateExample(CommandTest):
         self.assertEqual(setup["left_out"], [])
 
 
+    def layouts_take_turns(self):
+        for side in ("base", "head"):
+            self.assertEqual(len(self.load("r.json")[side].get("layouts", [])), 8)
+
+
 class Command(GateExample):
     def test_a_slower_script_fails(self):
         self.of("shell", "count", "i=0", "i=-9000")
@@ -105,6 +110,7 @@ class Rust(GateExample):
         self.fails_alone("b", ["a", "b"], "criterion-0.3", "--workload a,b --max-blocks 8",
                          env={"CARGO_HOME": str(home),
                               "CARGO_TARGET_DIR": str(self.folder / "target")})
+        self.layouts_take_turns()
 
 
 @unittest.skipUnless(has_pytest_benchmark(), "needs Debian's python3-pytest-benchmark")
@@ -144,6 +150,7 @@ class Cpp(GateExample):
         self.of("cmake", "five.cpp", "B(benchmark::State& state) { steps(state, 1000)",
                 "B(benchmark::State& state) { steps(state, 1300)")
         self.fails_alone("B", ["A", "B", "C", "Sizes/100", "Sizes/200"], "")
+        self.layouts_take_turns()
 
     @unittest.skipUnless(Path("/usr/lib/cmake/Catch2").exists(), "needs Debian's catch2")
     def test_a_slower_benchmark_of_catch2_fails_and_no_other(self):
