@@ -20,6 +20,7 @@ GATES = (ROOT / "ci" / "github" / "gate.yml", OWN / "gate.yml")
 COMMENTS = (ROOT / "ci" / "github" / "gate-comment.yml", OWN / "gate-comment.yml")
 WORKFLOWS = (*GATES, *COMMENTS, *sorted(OWN.glob("*.yml")))
 GITLAB = ROOT / "ci" / "gitlab" / "gate.gitlab-ci.yml"
+COMPONENT = ROOT / "templates" / "gate.yml"
 COPIED = ("gate-comment", "gate-pr", "install-taskbench")
 IS_MEASURED = "github.event.action != 'edited' || github.event.changes.base"
 
@@ -203,7 +204,7 @@ class Security(unittest.TestCase):
         self.assertEqual(job["variables"]["GIT_STRATEGY"], "none")
         self.assertIn('--branch "$CI_DEFAULT_BRANCH"', gitlab_script("taskbench-comment"))
         ran = [line.split()[0] for line in job["script"]]
-        self.assertEqual(ran, ["apt-get", "rm", "git", "trusted/scripts/gate-comment"])
+        self.assertEqual(ran, ["apt-get", "rm", "if", "trusted/scripts/gate-comment"])
 
     def test_nothing_is_pasted_into_the_text_of_a_script(self):
         for path in (ACTION, *WORKFLOWS):
@@ -470,6 +471,43 @@ class ShellParts(unittest.TestCase):
             "<--workload><a>"
             "<--alpha><5%><--min-time><1ms><--counters><c><--judge><peak_memory_bytes=5%>"
             "<--changed-first><a *>"), call)
+
+    def test_the_gitlab_component_is_the_recipe_with_its_inputs_and_fetched_scripts(self):
+        spec, jobs = yaml.safe_load_all(COMPONENT.read_text(encoding="utf-8"))
+        inputs = spec["spec"]["inputs"]
+        self.assertEqual(jobs["include"], [{"local": f"/{GITLAB.relative_to(ROOT)}"}])
+        recipe = parsed(GITLAB)
+        required = {name for name, each in inputs.items() if "default" not in each}
+        self.assertEqual(required, {"repository", "revision", "build", "program"})
+        given = {name: each.get("default", f"the {name}") for name, each in inputs.items()}
+        for job in ("taskbench-gate", "taskbench-comment"):
+            for variable, value in jobs[job]["variables"].items():
+                self.assertIn(variable, recipe[job]["variables"])
+                if value == "fetched":
+                    continue
+                name = re.fullmatch(r"\$\[\[ inputs\.([a-z-]+) \]\]", value)[1]
+                if (usual := recipe[job]["variables"][variable]) and "default" in inputs[name]:
+                    self.assertEqual(inputs[name]["default"], usual, variable)
+                jobs[job]["variables"][variable] = given.pop(name) if job == "taskbench-gate" else ""
+        self.assertEqual(given, {}, "each input is handed on")
+        others = set(recipe["taskbench-gate"]["variables"]) - set(jobs["taskbench-gate"]["variables"])
+        self.assertEqual(others, {"GIT_DEPTH", "XDG_CACHE_HOME", "GATE_TASKBENCH"})
+        # As GitLab runs it: what is fetched is what is called.
+        scripts = ".cache/taskbench-source/scripts"
+        self.stand_in("bin/apt-get")
+        self.stand_in("bin/git", f"mkdir -p {scripts}; for name in gate-pr install-taskbench; do "
+                                 f"printf '#!/bin/sh\\necho fetched $(basename $0) >>calls\\n' "
+                                 f">{scripts}/$name; chmod +x {scripts}/$name; done")
+        variables = {**recipe["taskbench-gate"]["variables"], **jobs["taskbench-gate"]["variables"],
+                     "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base"}
+        answer = self.run_part(
+            "sh", gitlab_script("taskbench-gate", "before_script") + "\n" +
+            gitlab_script("taskbench-gate"), **variables)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("<clone><--quiet><--><the repository><.cache/taskbench-source>",
+                      self.calls.read_text())
+        self.assertEqual((self.folder / "calls").read_text().split("\n")[-3:],
+                         ["fetched install-taskbench", "fetched gate-pr", ""])
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
         for name in ("bin/apt-get", "scripts/install-taskbench"):
