@@ -8,6 +8,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/machine/core_share.hpp"
 #include "harness/machine/disturbances.hpp"
 #include "harness/machine/drift.hpp"
 #include "harness/machine/environment.hpp"
@@ -61,6 +62,8 @@ model::DoctorReport examine(const std::string& executable, bool quiet,
   model::DoctorFacts facts = probe_disturbances();
   facts.tools = probe_tools(stop);
   watch_at_rest(line, stop, facts);
+  line.show("looking for somebody else on the core");
+  facts.core_share = probe_core_share(stop);
   const auto before = read_machine();
   line.show("measuring the floor");
   report.floor = measure_floor(stop);

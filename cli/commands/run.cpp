@@ -171,6 +171,13 @@ class RunCommand final : public Command {
                "What each command reads; nothing if this is not given.")
         ->needs(options["--command"]);
     options
+        .value(
+            "--timeout", arguments_.timeout_s, "TIME", Duration{0.1, 24 * 3600},
+            "A command that takes longer is killed, and counts as failed; so is what runs beside "
+            "it. Needs Linux 5.3.")
+        ->needs(options["--command"])
+        ->default_str("none");
+    options
         .flag("--ignore-failure", arguments_.may_fail,
               "A command that ends with another status than 0 has not failed.")
         ->needs(options["--command"]);

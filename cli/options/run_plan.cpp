@@ -2,11 +2,13 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/bench/wrk.hpp"
 #include "harness/os/system_file.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "harness/trials/program.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
@@ -394,14 +396,30 @@ Strings words_in(std::string_view option, const std::string& text) {
   }
 }
 
+constexpr std::string_view kOfNames =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/";
+
+/// Refuses "my sort=sort big.txt", which would run a program 'my', unless there is one, or the
+/// words before the = look like those of a command.
+void refuse_name_with_space(const std::string& text) {
+  const std::size_t end = text.find_first_not_of(std::string(kOfNames) + ' ');
+  if (end == std::string::npos || text[end] != '=') return;
+  std::string name = text.substr(0, end);
+  const std::string first = name.substr(0, name.find(' '));
+  if (first == name || first.empty() || name.find(" -") != std::string::npos) return;
+  if (!harness::is_looked_up(first) || !harness::executable_of({first}).empty()) return;
+  std::ranges::replace(name, ' ', '-');
+  refuse("--command '{}': there is no program '{}'; a name cannot contain spaces: write {}='...'",
+         shortened(text), first, name);
+}
+
 /// The commands of "NAME=COMMAND", or of a command, which is its own name: one for each combination
 /// of the parameters that are in it.
 std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std::string& text,
                                         const std::vector<Placeholder>& placeholders) {
-  constexpr std::string_view kOfNames =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/";
   const std::size_t end = text.find_first_not_of(kOfNames);
   const bool has_name = end != std::string::npos && end > 0 && text[end] == '=';
+  refuse_name_with_space(text);
   const std::string name = text.substr(0, has_name ? end : std::string::npos);
   const std::string command = text.substr(has_name ? end + 1 : 0);
   std::vector<TimedCommand> commands;
@@ -414,7 +432,8 @@ std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std
                      .setup = beside("--setup", arguments.setup),
                      .prepare = beside("--prepare", arguments.prepare),
                      .conclude = beside("--conclude", arguments.conclude),
-                     .may_fail = arguments.may_fail};
+                     .may_fail = arguments.may_fail,
+                     .timeout_s = arguments.timeout_s};
     if (!arguments.input.empty()) one.input = replaced(arguments.input.string(), by);
     if (has_name) {
       for (const auto& [parameter, value] : by) one.name += fmt::format("/{}:{}", parameter, value);

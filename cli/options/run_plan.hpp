@@ -46,6 +46,7 @@ struct RunArguments {
   std::string conclude;
   fs::path input;  ///< empty: nothing
   bool may_fail = false;
+  double timeout_s = 0;  ///< of each run of a command; 0: none
   std::optional<double> min_time_s;
   const Loader* loader = nullptr;  ///< none: the workloads' own clients
   RunPlan plan;

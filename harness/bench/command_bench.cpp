@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -110,10 +111,15 @@ class PreparedCommand {
   void prepare() {
     if (!has_input() || !run_beside("--setup", command_.setup)) return;
     Errors errors;
+    auto begin = Clock::now();
     if (!run_once(Start(command_.input, errors.pipe.write_end.get()), &errors)) return;
-    const auto given = settings_.iterations.find(result_.name);
-    const bool is_given = given != settings_.iterations.end();
-    const auto begin = Clock::now();
+    if (const auto given = settings_.iterations.find(result_.name);
+        given != settings_.iterations.end()) {
+      whole_run_s_ = seconds_since(begin);
+      iterations_ = given->second;
+      return;
+    }
+    begin = Clock::now();
     double sum_s = 0;
     int runs = 0;
     do {
@@ -121,12 +127,10 @@ class PreparedCommand {
       if (!once) return;
       sum_s += once->real_ns / 1e9;
       ++runs;
-    } while (!is_given && seconds_since(begin) < settings_.warmup_s);
+    } while (seconds_since(begin) < settings_.warmup_s);
     whole_run_s_ = seconds_since(begin) / runs;
-    iterations_ = is_given
-                      ? given->second
-                      : std::clamp<std::int64_t>(std::llround(settings_.min_time_s * runs / sum_s),
-                                                 1, kMostIterations);
+    iterations_ = std::clamp<std::int64_t>(std::llround(settings_.min_time_s * runs / sum_s), 1,
+                                           kMostIterations);
   }
 
   void run_repetition() {
@@ -204,7 +208,7 @@ class PreparedCommand {
       result.ended.code = error;
       return result;
     }
-    wait_for(pid, errors);
+    const bool in_time = wait_for(pid, errors);
     const double took_s = seconds_since(begin);
     ::kill(-pid, SIGKILL);  // what it left behind; its number is its own until it is reaped
     int status = 0;
@@ -212,11 +216,14 @@ class PreparedCommand {
     while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
     }
     result.ended = outcome_of(status);
+    if (!in_time) result.ended.end = ProcessOutcome::End::timed_out;
     result.took = {
         .iterations = 1,
         .real_ns = 1e9 * took_s,
         .cpu_ns = 1e9 * (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)),
-        .counters = {{kPeakMemory, kKiB * static_cast<double>(used.ru_maxrss)},
+        .counters = {{"user_ns", 1e9 * seconds_of(used.ru_utime)},
+                     {"system_ns", 1e9 * seconds_of(used.ru_stime)},
+                     {kPeakMemory, kKiB * static_cast<double>(used.ru_maxrss)},
                      {"minor_faults", static_cast<double>(used.ru_minflt)},
                      {"major_faults", static_cast<double>(used.ru_majflt)},
                      {model::kVoluntarySwitches, static_cast<double>(used.ru_nvcsw)},
@@ -224,22 +231,30 @@ class PreparedCommand {
     return result;
   }
 
-  /// Returns when it has ended, and kills it when told to stop.
-  void wait_for(pid_t pid, Errors* errors) const {
+  /// Returns when it has ended, and kills it when told to stop, or when its time is over: false
+  /// then.
+  bool wait_for(pid_t pid, Errors* errors) const {
+    const auto begin = Clock::now();
+    const double timeout_s = command_.timeout_s > 0 ? command_.timeout_s : HUGE_VAL;
+    bool in_time = true;
     const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     std::array<pollfd, 2> watched{
         {{ended.get(), POLLIN, 0},
          {errors == nullptr ? -1 : errors->pipe.read_end.get(), POLLIN, 0}}};
     while (ended.is_open() && watched[0].revents == 0) {
-      ::poll(watched.data(), watched.size(), kBetweenLooks_ms);
+      const double left_ms = in_time ? 1e3 * (timeout_s - seconds_since(begin)) : HUGE_VAL;
+      const double wait_ms = std::clamp(std::ceil(left_ms), 0.0, double{kBetweenLooks_ms});
+      ::poll(watched.data(), watched.size(), static_cast<int>(wait_ms));
       if (errors != nullptr) errors->drain();
-      if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
+      if (watched[0].revents == 0 && seconds_since(begin) >= timeout_s) in_time = false;
+      if (!in_time || stop_.stop_requested()) ::kill(-pid, SIGKILL);
     }
     siginfo_t ignored{};  // without pidfds, which came with Linux 5.3: until it ends by itself
     while (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
       if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
     }
+    return in_time;
   }
 
   const TimedCommand& command_;

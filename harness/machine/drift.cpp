@@ -8,6 +8,7 @@
 
 #include "harness/machine/cpu_quota.hpp"
 #include "harness/os/system_file.hpp"
+#include "harness/os/thread_time.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -70,12 +71,6 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
   }
   if (!any) return Unknown{"/proc/stat has none of this process's CPUs"};
   return times;
-}
-
-double thread_cpu_s() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 /// Works until the governor has noticed. Limited in time as well as in CPU time: on a busy machine

@@ -83,12 +83,19 @@ struct Tool {
   std::string missing{};  ///< why it cannot be used; empty when it can
 };
 
+/// How a core does its work, by many equal pieces of it.
+struct CoreShare {
+  double slow_share = 0;  ///< of the time: that of the pieces that took much longer than the best
+  double slowdown = 1;    ///< how many times as long these took
+};
+
 struct DoctorFacts {
   std::string build_type;
   std::string compiler_flags;
   Fact<std::map<std::string, int>> governors;  ///< and how many CPUs have each
   Fact<Boost> boost;
   Fact<SharedCores> shared_cores;
+  Fact<CoreShare> core_share;
   Fact<double> load_average;               ///< of the last minute
   Fact<std::vector<BusyProcess>> busiest;  ///< while this process slept, the busiest first
   Fact<int> cpus_online;

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <ranges>
+#include <string_view>
 
 #include "reports/render/counts.hpp"
 #include "reports/render/machines.hpp"
@@ -21,10 +23,12 @@ bool layouts_take_turns(const model::PairedSetup& setup) {
   return setup.base.layouts.size() > 1 && setup.head.layouts.size() > 1;
 }
 
-/// Whether layout may look like a change: there is one of each side, and nobody has measured how
-/// much that is.
+/// Whether layout may look like a change: one side of programs that are linked has a single one,
+/// and nobody has measured how much that is.
 bool layout_may_show(const model::PairedSetup& setup) {
-  return !layouts_take_turns(setup) && setup.base.digest != setup.head.digest &&
+  constexpr std::array<std::string_view, 3> kInterpreted = {"pytest", "pyperf", "jmh"};
+  const bool is_linked = std::ranges::find(kInterpreted, setup.kind) == kInterpreted.end();
+  return is_linked && !layouts_take_turns(setup) && setup.base.digest != setup.head.digest &&
          std::ranges::any_of(std::views::values(setup.noise_floors),
                              &model::NoiseFloor::is_assumed);
 }
@@ -114,12 +118,16 @@ std::string one_layout_text(const model::PairedSetup& setup) {
     if (why.empty() && !each->one_layout.empty()) why = ": " + each->one_layout;
   }
   const bool is_built = !setup.base.commit.empty() && !setup.head.commit.empty();
+  const auto executables = [](const model::PairedProgram& of) {
+    return counted(std::max<std::size_t>(1, of.layouts.size()), "executable");
+  };
   return fmt::format(
-      "One executable of each side{}. Where the linker puts code can shift times by 1 to 4 %, "
+      "{} of base, {} of head{}. Where the linker puts code can shift times by 1 to 4 %, "
       "which looks like a change, however many blocks there are. Several executables that are "
       "linked differently and take turns prevent that{}; taskbench calibrate measures how much it "
       "is.",
-      why, is_built ? "" : " (--base 'old/*' --head 'new/*', with copies by scripts/relink)");
+      executables(setup.base), executables(setup.head), why,
+      is_built ? "" : " (--base 'old/*' --head 'new/*', with copies by scripts/relink)");
 }
 
 std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {

@@ -13,7 +13,7 @@ namespace taskbench::reports::stats {
 struct TrialErrors {
   double alpha = 0.01;       ///< of a false FAIL of any workload
   double pass_error = 0.05;  ///< of a false PASS of one workload
-  std::size_t max_blocks = 256;
+  std::size_t max_blocks = 1000;
   bool at_once = false;  ///< both errors are spent at one look, at the end
 };
 

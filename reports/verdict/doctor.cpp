@@ -117,6 +117,19 @@ Finding steal(const DoctorFacts& facts) {
   return {severity, found, "taskbench ab (blocks of both sides), or a machine with dedicated CPUs"};
 }
 
+Finding core(const DoctorFacts& facts) {
+  if (!facts.core_share) return unknown(facts.core_share.reason);
+  const auto& [share, slowdown] = *facts.core_share;
+  // What is slow s times as long for a share p of the time would have taken p / s of it.
+  const double lost = share * (1 - 1 / slowdown);
+  const Severity severity = by_limits(lost, 0.25, 0.05, 0.01);
+  if (severity == Severity::ok) return {severity, "the core does equal work in equal time"};
+  return {severity,
+          fmt::format("equal work took {:.1f} times as long for {} of its time", slowdown,
+                      percent(share)),
+          "taskbench ab (blocks of both sides), or a machine whose cores are nobody else's"};
+}
+
 Finding governor(const DoctorFacts& facts) {
   if (!facts.governors) return unknown(facts.governors.reason);
   std::string found;
@@ -346,7 +359,7 @@ struct Check {
 // Checks in the order of what each typically does to a result, which decides between those of one
 // severity. The figures are orders of magnitude from experience with benchmarks, not measurements
 // of this machine.
-constexpr std::array<Check, 16> kChecks{{
+constexpr std::array<Check, 17> kChecks{{
     {"build", "Unoptimised or instrumented code is 2 to 50 times slower, and not evenly so.",
      build},
     {"quota",
@@ -361,6 +374,10 @@ constexpr std::array<Check, 16> kChecks{{
      "A CPU stops while the hypervisor runs another machine, and a worker that others wait for "
      "multiplies the delay: results move by the stolen share, or up to ten times as much.",
      steal},
+    {"core",
+     "Somebody else on the other hyperthread of the core takes up to half of what it can do, for "
+     "milliseconds at a time, and no count shows it: results move by 5 to 40 %.",
+     core},
     {"governor",
      "The clock rate follows the load, and short sleeps of workers lower it: results move by 10 to "
      "40 %.",

@@ -532,10 +532,15 @@ bool holds_back(const MetricVerdict& cpu) {
   return cpu.verdict == Verdict::inconclusive && (is_withdrawn || cpu.change >= cpu.delta);
 }
 
-double spent_s(const PairedTrial& trial) {
+double spent_before_blocks_s(const PairedTrial& trial) {
   double spent_s = trial.setup.explored_s + trial.uncounted.took_s;
-  for (const auto& sample : trial.samples) spent_s += sample.took_s;
   for (const auto& sample : trial.instructions) spent_s += sample.took_s;
+  return spent_s;
+}
+
+double spent_s(const PairedTrial& trial) {
+  double spent_s = spent_before_blocks_s(trial);
+  for (const auto& sample : trial.samples) spent_s += sample.took_s;
   for (const auto& explanation : trial.explanations) spent_s += explanation.took_s;
   return spent_s;
 }
@@ -573,8 +578,7 @@ Reach reach_of(const PairedTrial& trial, int blocks) {
   reach.steady = stats::least_blocks(errors, trial.setup.benchmarks.size());
   const auto complete = static_cast<std::size_t>(complete_blocks(trial));
   if (is_merged(trial)) return reach;  // blocks were measured side by side
-  reach.before_s = trial.setup.explored_s + trial.uncounted.took_s;
-  for (const auto& sample : trial.instructions) reach.before_s += sample.took_s;
+  reach.before_s = spent_before_blocks_s(trial);
   if (complete == 0) reach.block_s = model::kBlockSize * trial.setup.process_s;
   for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
     reach.block_s += trial.samples[i].took_s / static_cast<double>(complete);

@@ -81,6 +81,9 @@ struct Reach {
 /// runs, as long as none is complete.
 [[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
 
+/// What first runs and counting have taken.
+[[nodiscard]] double spent_before_blocks_s(const model::PairedTrial& trial);
+
 /// What the trial has spent of its budget.
 [[nodiscard]] double spent_s(const model::PairedTrial& trial);
 

@@ -472,33 +472,48 @@ class ShellParts(unittest.TestCase):
             "<--alpha><5%><--min-time><1ms><--counters><c><--judge><peak_memory_bytes=5%>"
             "<--changed-first><a *>"), call)
 
-    def test_the_gitlab_component_is_the_recipe_with_its_inputs_and_fetched_scripts(self):
-        spec, jobs = yaml.safe_load_all(COMPONENT.read_text(encoding="utf-8"))
-        inputs = spec["spec"]["inputs"]
+    def component(self, **given):
+        """Its inputs, and its jobs with them: GitLab pastes their values as text, then parses."""
+        header, text = COMPONENT.read_text(encoding="utf-8").split("---\n")
+        inputs = yaml.safe_load(header)["spec"]["inputs"]
+        for name, each in inputs.items():
+            value = given.get(name.replace("-", "_"), each.get("default", ""))
+            text = text.replace(f"$[[ inputs.{name} ]]", value)
+        self.assertNotIn("$[[", text)
+        return inputs, yaml.safe_load(text)
+
+    def test_the_gitlab_component_hands_its_inputs_on_to_the_recipe_as_they_are(self):
+        odd = {"repository": "https://x/y.git", "revision": "0" * 40, "program": "out/b --x",
+               "build": 'make "a: b" # c', "changed_first": "*sort*", "documentation": "**.md",
+               "judge": "a=5%", "explain": ""}
+        inputs, jobs = self.component(**odd)
+        self.assertEqual({name for name, each in inputs.items() if "default" not in each},
+                         {"repository", "revision", "build", "program"})
         self.assertEqual(jobs["include"], [{"local": f"/{GITLAB.relative_to(ROOT)}"}])
-        recipe = parsed(GITLAB)
-        required = {name for name, each in inputs.items() if "default" not in each}
-        self.assertEqual(required, {"repository", "revision", "build", "program"})
-        given = {name: each.get("default", f"the {name}") for name, each in inputs.items()}
-        for job in ("taskbench-gate", "taskbench-comment"):
-            for variable, value in jobs[job]["variables"].items():
-                self.assertIn(variable, recipe[job]["variables"])
-                if value == "fetched":
-                    continue
-                name = re.fullmatch(r"\$\[\[ inputs\.([a-z-]+) \]\]", value)[1]
-                if (usual := recipe[job]["variables"][variable]) and "default" in inputs[name]:
-                    self.assertEqual(inputs[name]["default"], usual, variable)
-                jobs[job]["variables"][variable] = given.pop(name) if job == "taskbench-gate" else ""
-        self.assertEqual(given, {}, "each input is handed on")
-        others = set(recipe["taskbench-gate"]["variables"]) - set(jobs["taskbench-gate"]["variables"])
-        self.assertEqual(others, {"GIT_DEPTH", "XDG_CACHE_HOME", "GATE_TASKBENCH"})
-        # As GitLab runs it: what is fetched is what is called.
+        recipe = parsed(GITLAB)["taskbench-gate"]["variables"]
+        variables = jobs["taskbench-gate"]["variables"]
+        self.assertEqual(set(recipe) - set(variables), {"GIT_DEPTH", "XDG_CACHE_HOME",
+                                                        "GATE_TASKBENCH"})
+        self.assertLessEqual(set(variables), set(recipe))
+        prefixes = {"repository": "GATE_TASKBENCH_", "revision": "GATE_TASKBENCH_"}
+        for name in inputs:
+            variable = prefixes.get(name, "GATE_") + name.upper().replace("-", "_")
+            usual = recipe[variable]
+            self.assertEqual(variables[variable], odd.get(name.replace("-", "_"), usual), variable)
+        comment = jobs["taskbench-comment"]["variables"]
+        self.assertEqual(comment, {"GATE_TASKBENCH_REPOSITORY": odd["repository"],
+                                   "GATE_TASKBENCH_REVISION": odd["revision"]})
+        self.assertLessEqual(set(comment), set(parsed(GITLAB)["taskbench-comment"]["variables"]))
+
+    def test_the_gitlab_component_calls_what_it_has_fetched(self):
+        _, jobs = self.component(repository="the repository", revision="0" * 40)
         scripts = ".cache/taskbench-source/scripts"
         self.stand_in("bin/apt-get")
         self.stand_in("bin/git", f"mkdir -p {scripts}; for name in gate-pr install-taskbench; do "
                                  f"printf '#!/bin/sh\\necho fetched $(basename $0) >>calls\\n' "
                                  f">{scripts}/$name; chmod +x {scripts}/$name; done")
-        variables = {**recipe["taskbench-gate"]["variables"], **jobs["taskbench-gate"]["variables"],
+        variables = {**parsed(GITLAB)["taskbench-gate"]["variables"],
+                     **jobs["taskbench-gate"]["variables"],
                      "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base"}
         answer = self.run_part(
             "sh", gitlab_script("taskbench-gate", "before_script") + "\n" +
@@ -506,8 +521,7 @@ class ShellParts(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn("<clone><--quiet><--><the repository><.cache/taskbench-source>",
                       self.calls.read_text())
-        self.assertEqual((self.folder / "calls").read_text().split("\n")[-3:],
-                         ["fetched install-taskbench", "fetched gate-pr", ""])
+        self.assertEqual(self.called()[-2:], ["fetched install-taskbench", "fetched gate-pr"])
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
         for name in ("bin/apt-get", "scripts/install-taskbench"):

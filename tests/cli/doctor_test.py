@@ -18,8 +18,8 @@ from schema_case import SchemaCase
 
 ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
 CHECKS = {
-    "build", "quota", "load", "steal", "governor", "thermal", "memory", "clock source", "boost",
-    "smt", "hypervisor", "affinity", "aslr", "huge pages", "counters", "tools",
+    "build", "quota", "load", "steal", "core", "governor", "thermal", "memory", "clock source",
+    "boost", "smt", "hypervisor", "affinity", "aslr", "huge pages", "counters", "tools",
 }
 
 

@@ -99,6 +99,42 @@ class Commands(CommandTest):
                 time.sleep(0.01)
             self.assertFalse(Path(f"/proc/{pid}").exists())
 
+    def test_one_that_does_not_end_in_time_has_failed_and_the_others_go_on(self):
+        start = time.monotonic()
+        answer = self.run_commands(
+            "x=sleep {n}", options="--param n=0.01,1000 --timeout 1s --repetitions 2 "
+                                   "--min-time 1ms", status=5)
+        self.assertLess(time.monotonic() - start, 60)
+        self.assertIn("x/n:1000: did not end in time and was killed", answer.stderr)
+        self.assertEqual((len(self.rows("x/n:0.01")), self.rows("x/n:1000")), (2, []))
+        answer = self.run_commands("x=true", options="--prepare 'sleep 1000' --timeout 1s",
+                                   status=5)
+        self.assertIn("x: --prepare did not end in time and was killed", answer.stderr)
+
+    def test_cpu_time_is_told_apart(self):
+        copies = "dd if=/dev/zero of=/dev/null bs=1M count=5000"
+        computes = f"{sys.executable} -c 'sum(range(10000000))'"
+        self.run_commands(f"copies={copies}", f"computes={computes}")
+        for name, more, less in (("copies", "system_ns", "user_ns"),
+                                 ("computes", "user_ns", "system_ns")):
+            for row in self.rows(name):
+                self.assertGreater(row[more], row[less])
+                self.assertAlmostEqual(row[more] + row[less], row["cpu_time"], delta=10)
+
+    def test_with_iterations_it_is_run_once_to_see_whether_it_works(self):
+        log = self.folder / "log"
+        self.run_commands(f"x=sh -c 'echo run >>{log}'",
+                          options="--repetitions 4 --iterations x=3")
+        self.assertEqual(len(log.read_text().split()), 1 + 4 * 3)
+
+    def test_a_name_with_spaces_is_refused_with_one_that_will_do(self):
+        answer = self.run_commands("my own sort=true", status=2)
+        self.assertIn("--command 'my own sort=true': there is no program 'my'; a name cannot "
+                      "contain spaces: write my-own-sort='...'", answer.stderr)
+        self.run_commands("env A=1 true", "true --like=this")
+        for missing in ("./made-by-setup n=3", "sotr --key=1 f"):
+            self.assertIn("cannot be started", self.run_commands(missing, status=5).stderr)
+
     def test_an_interrupt_kills_it(self):
         process = subprocess.Popen(
             [os.environ["TASKBENCH_BINARY"], "run", "--command",
@@ -167,7 +203,7 @@ class Commands(CommandTest):
 
     def test_options_of_commands_need_one(self):
         for option in ("--setup true", "--prepare true", "--conclude true", "--input f",
-                       "--ignore-failure"):
+                       "--ignore-failure", "--timeout 1s"):
             self.assertIn("requires --command", self.taskbench(f"run {option}", status=2).stderr)
 
     def test_what_cannot_be_meant_is_refused(self):

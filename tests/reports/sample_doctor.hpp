@@ -38,6 +38,7 @@ inline model::DoctorFacts quiet_facts() {
   know(facts.governors, {{"performance", 4}});
   know(facts.boost, {false, "/sys/devices/system/cpu/cpufreq/boost", "0"});
   know(facts.shared_cores, {4, 4, 0});
+  know(facts.core_share, {0, 1});
   know(facts.load_average, 0.04);
   know(facts.busiest, {});
   know(facts.cpus_online, 4);
@@ -68,6 +69,7 @@ inline model::DoctorFacts disturbed_facts() {
   know(facts.governors, {{"performance", 1}, {"powersave", 3}});
   know(facts.boost, {true, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1"});
   know(facts.shared_cores, {4, 2, 0});
+  know(facts.core_share, {0.8, 1.8});
   know(facts.load_average, 7.5);
   know(facts.busiest, {{"cc1plus", 4711, 0.98}, {"a \x1b[31mname", 12, 0.5}});
   know(facts.cpus_allowed, 1);

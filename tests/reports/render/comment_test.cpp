@@ -280,8 +280,7 @@ TEST(Comment, says_that_what_fails_may_be_code_layout_where_nothing_is_known_of_
     const std::string comment = comment_of(sample);
     const std::vector<std::string> lines = unfolded(comment);
     const bool in_heading = lines.front().ends_with("at most 1 %, code layout aside");
-    EXPECT_EQ(first_line_with(lines, "One executable of each side.") < 10'000, in_heading)
-        << comment;
+    EXPECT_EQ(first_line_with(lines, " of head. Where the linker") < 10'000, in_heading) << comment;
     return in_heading;
   };
   EXPECT_FALSE(says_so()) << "one program";
@@ -292,6 +291,10 @@ TEST(Comment, says_that_what_fails_may_be_code_layout_where_nothing_is_known_of_
   for (auto& [name, floor] : sample.trial.setup.noise_floors) floor.source = "assumed: why";
   sample.trial.setup.base.layouts = {"a", "b"};
   EXPECT_TRUE(says_so());
+  expect_parts(comment_of(sample), {"2 executables of base, 1 executable of head. Where"});
+  sample.trial.setup.kind = "pytest";
+  EXPECT_FALSE(says_so());
+  sample.trial.setup.kind = "";
   sample.trial.setup.head.layouts = {"c", "d"};
   EXPECT_FALSE(says_so());
 }

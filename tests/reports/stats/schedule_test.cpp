@@ -70,7 +70,7 @@ const std::array kKinds = {
     Kind{"normal, 5 %", 0.05,
          [](Noise& noise, std::size_t blocks) { return noise.normals(blocks); }},
     Kind{"Student's t with 3, 5 %", 0.05, student_3},
-    Kind{"drifting, 5 %", 0.05, drifting},
+    Kind{"level wandering ±50 %, 5 %", 0.05, drifting},
     Kind{"normal, 1.5 %", 0.015,
          [](Noise& noise, std::size_t blocks) { return noise.normals(blocks); }},
 };
@@ -134,6 +134,17 @@ Outcome outcome_of(const Schedule& schedule, const Kind& kind, std::size_t bench
     outcome.false_fails += fails_falsely ? each : 0;
   }
   return outcome;
+}
+
+TEST(Schedule, of_four_looks_in_a_doubling_is_that_of_trials) {
+  const std::vector<Look> made = schedule_of(4).looks;
+  const std::vector<Look> shipped = looks(kScheduleErrors);
+  ASSERT_EQ(made.size(), shipped.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    EXPECT_EQ(made[i].blocks, shipped[i].blocks);
+    EXPECT_DOUBLE_EQ(made[i].alpha, shipped[i].alpha);
+    EXPECT_DOUBLE_EQ(made[i].pass_error, shipped[i].pass_error);
+  }
 }
 
 TEST(Schedule, four_looks_in_a_doubling_decide_what_is_expected_as_soon_as_any_other_schedule) {

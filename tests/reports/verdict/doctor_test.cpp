@@ -58,7 +58,7 @@ TEST(doctor, the_worst_comes_first) {
   for (const DoctorFacts& facts : {quiet_facts(), disturbed_facts(), DoctorFacts{}}) {
     const auto findings = diagnose(facts);
     EXPECT_TRUE(std::ranges::is_sorted(findings, {}, &Finding::severity));
-    EXPECT_EQ(findings.size(), 16U);
+    EXPECT_EQ(findings.size(), 17U);
   }
 }
 
@@ -75,6 +75,23 @@ TEST(doctor, what_is_not_known_is_unknown_with_its_reason_and_disturbs_nothing) 
   DoctorFacts quiet = quiet_facts();
   quiet.governors = model::Fact<std::map<std::string, int>>::unknown("no cpufreq");
   EXPECT_EQ(finding(quiet, "governor").found, "no cpufreq");
+}
+
+TEST(doctor, core) {
+  DoctorFacts facts = quiet_facts();
+  for (const auto& [share, slowdown, expected] :
+       std::initializer_list<std::tuple<double, double, Severity>>{{0, 1, Severity::ok},
+                                                                   {0.02, 1.7, Severity::ok},
+                                                                   {0.05, 1.7, Severity::minor},
+                                                                   {0.3, 1.7, Severity::moderate},
+                                                                   {0.7, 1.7, Severity::serious},
+                                                                   {0.3, 10, Severity::serious}}) {
+    know(facts.core_share, {share, slowdown});
+    EXPECT_EQ(severity(facts, "core"), expected) << share << ' ' << slowdown;
+  }
+  know(facts.core_share, {0.342, 1.7});
+  EXPECT_EQ(finding(facts, "core").found,
+            "equal work took 1.7 times as long for 34.2 % of its time");
 }
 
 TEST(doctor, build) {
