@@ -631,6 +631,7 @@ class SelftestTargets(ScriptTest):
 
     def setUp(self):
         super().setUp()
+        shutil.copytree(ROOT / "examples/gate", self.root / "examples/gate")
         self.stand_in(self.bin / "g++", 'while [ "$1" != -o ]; do shift; done; touch "$2"')
         self.taskbench = self.bin / "taskbench"
         self.stand_in(self.taskbench, f"""
@@ -678,6 +679,19 @@ exit $status""")
         (self.root / "interval").write_text('"interval_low": 2, "interval_high": 3')
         said = self.targets("--target", "parts-whole", "--trials", "2", answer="work/6 1", status=1)
         self.assertRegex(said, r"\| parts-whole \| .* \| 1 of 2 \| 0 of 2 \|")
+
+    def test_an_example_is_gated_by_the_command_of_its_readme(self):
+        said = self.targets("--target", "shell-10,shell-aa", "--trials", "1", answer="command 1",
+                            status=1)
+        self.assertRegex(said, r"\| shell-10 \| .* \| 1 of 1 \| 0 of 1 \|")
+        self.assertRegex(said, r"\| shell-aa \| .* \| 0 of 1 \| 1 of 1 \|")
+        calls = [call for call in self.called() if call.startswith("taskbench gate ")]
+        self.assertEqual(len(calls), 2)
+        for call in calls:
+            self.assertIn("--kind command --program ./count 30000", call)
+        changed = self.root / "out/example-shell-10"
+        self.assertIn("i=-3000", (changed / "count").read_text())
+        self.assertIn("i=0", (self.root / "out/example-shell-0/count").read_text())
 
     def test_what_is_no_target_or_no_time_is_refused(self):
         self.assertIn("busy-10", self.run_script("scripts/selftest-targets", "--target", "busy",
