@@ -151,8 +151,7 @@ class RunCommand final : public Command {
                   "anywhere. A name looks like chained_spawn/work_stealing/workers:2.");
     options.value("--command", arguments_.commands, "[NAME=]CMD", AsGiven{},
                   "Measure a command in place of workloads, from its start to its end: each "
-                  "iteration runs it once, without a shell, its output thrown away. May be "
-                  "repeated.");
+                  "iteration runs it once, without a shell. May be repeated.");
     options.flag("--list", list_, "Print the names of the cases that would run, and run none.");
   }
 
@@ -170,6 +169,12 @@ class RunCommand final : public Command {
         .value("--input", arguments_.input, "FILE", Path{.may_be_dash = false},
                "What each command reads; nothing if this is not given.")
         ->needs(options["--command"]);
+    options
+        .value("--output", arguments_.output, "FILE", Path{.may_be_dash = false},
+               "Where what each run prints goes, in place of what the one before has printed; "
+               "'inherit': where what taskbench prints goes, such as a terminal.")
+        ->needs(options["--command"])
+        ->default_str("thrown away");
     options
         .value(
             "--timeout", arguments_.timeout_s, "TIME", Duration{0.1, 24 * 3600},

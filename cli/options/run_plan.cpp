@@ -435,6 +435,8 @@ std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std
                      .may_fail = arguments.may_fail,
                      .timeout_s = arguments.timeout_s};
     if (!arguments.input.empty()) one.input = replaced(arguments.input.string(), by);
+    if (!arguments.output.empty()) one.output = replaced(arguments.output.string(), by);
+    if (one.output == "inherit") one.output.clear();
     if (has_name) {
       for (const auto& [parameter, value] : by) one.name += fmt::format("/{}:{}", parameter, value);
     }

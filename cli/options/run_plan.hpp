@@ -44,7 +44,8 @@ struct RunArguments {
   std::string setup;
   std::string prepare;
   std::string conclude;
-  fs::path input;  ///< empty: nothing
+  fs::path input;   ///< empty: nothing
+  fs::path output;  ///< "inherit": this process's; empty: nowhere
   bool may_fail = false;
   double timeout_s = 0;  ///< of each run of a command; 0: none
   std::optional<double> min_time_s;

@@ -28,6 +28,9 @@ constexpr std::int64_t kMostIterations = 1'000'000;
 
 constexpr double kKiB = 1024;
 constexpr const char* kNothing = "/dev/null";
+constexpr int kToWrite = O_WRONLY | O_CREAT | O_TRUNC;
+/// What files are made for: all that the umask permits.
+constexpr mode_t kForAll = 0666;
 constexpr const char* kPeakMemory = "peak_memory_bytes";  // of its largest process
 
 /// The most memory that this process has had. A child begins with that as its own peak, so less
@@ -42,14 +45,20 @@ double own_peak_bytes() {
 /// to stop it.
 class Start {
  public:
-  /// The command reads `input`, and what it writes to its standard error goes to `errors`, or
-  /// nowhere.
-  explicit Start(const fs::path& input, int errors = -1) {
+  /// The command reads `input`, and what it prints goes to `output`, if that is not empty; what it
+  /// writes to its standard error goes to `errors`, or nowhere.
+  Start(const fs::path& input, const fs::path& output, int errors = -1) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors < 0 ? STDOUT_FILENO : errors,
-                                       STDERR_FILENO);
+    if (!output.empty()) {
+      ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(), kToWrite,
+                                         kForAll);
+    }
+    if (errors < 0) {
+      ::posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, kNothing, O_WRONLY, 0);
+    } else {
+      ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+    }
     ::posix_spawnattr_init(&attributes_);
     sigset_t signals;
     ::sigemptyset(&signals);
@@ -109,10 +118,13 @@ class PreparedCommand {
   /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
   /// as the settings say, to learn how many a repetition takes.
   void prepare() {
-    if (!has_input() || !run_beside("--setup", command_.setup)) return;
+    if (!may_use("--input", command_.input, R_OK)) return;
+    if (!command_.output.empty() && !may_use("--output", command_.output, W_OK)) return;
+    if (!run_beside("--setup", command_.setup)) return;
     Errors errors;
     auto begin = Clock::now();
-    if (!run_once(Start(command_.input, errors.pipe.write_end.get()), &errors)) return;
+    if (!run_once(Start(command_.input, command_.output, errors.pipe.write_end.get()), &errors))
+      return;
     if (const auto given = settings_.iterations.find(result_.name);
         given != settings_.iterations.end()) {
       whole_run_s_ = seconds_since(begin);
@@ -158,10 +170,15 @@ class PreparedCommand {
     return std::nullopt;
   }
 
-  bool has_input() {
-    if (::access(command_.input.c_str(), R_OK) == 0) return true;
-    fail(fmt::format("--input {}: {}", command_.input.string(), std::strerror(errno)));
-    return false;
+  /// Whether the file that an option names may be read or written. Not opened, as it may be a pipe.
+  bool may_use(std::string_view option, const fs::path& file, int access) {
+    bool may = ::access(file.c_str(), access) == 0;
+    if (!may && errno == ENOENT && access == W_OK) {
+      const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+      may = ::access(folder.c_str(), W_OK) == 0;
+    }
+    if (!may) fail(fmt::format("{} {}: {}", option, file.string(), std::strerror(errno)));
+    return may;
   }
 
   /// Runs what an option says is to be done beside the command, if it says so; false if that failed
@@ -169,7 +186,8 @@ class PreparedCommand {
   bool run_beside(std::string_view option, const Strings& words) {
     if (words.empty()) return true;
     Errors errors;
-    ProcessOutcome ended = run(words, Start(kNothing, errors.pipe.write_end.get()), &errors).ended;
+    ProcessOutcome ended =
+        run(words, Start(kNothing, kNothing, errors.pipe.write_end.get()), &errors).ended;
     if (stop_.stop_requested()) return false;
     if (ended.ok()) return true;
     ended.errors = std::move(errors.text);
@@ -260,7 +278,7 @@ class PreparedCommand {
   const TimedCommand& command_;
   const Settings& settings_;
   const std::stop_token& stop_;
-  const Start start_{command_.input};
+  const Start start_{command_.input, command_.output};
   model::Case result_;
   double whole_run_s_ = 0;  // with what comes before and after it
   std::int64_t iterations_ = 1;

@@ -12,14 +12,15 @@ struct TimedCommand {
   Strings setup{};     ///< a command before its first run; empty: none
   Strings prepare{};   ///< a command before each run
   Strings conclude{};  ///< a command after each run
-  fs::path input{"/dev/null"};  ///< what it reads
-  bool may_fail = false;        ///< whether it may end with another status than 0
-  double timeout_s = 0;         ///< of it, and of those beside it; 0: none
+  fs::path input{"/dev/null"};   ///< what it reads
+  fs::path output{"/dev/null"};  ///< where it prints to; empty: where this process does
+  bool may_fail = false;         ///< whether it may end with another status than 0
+  double timeout_s = 0;          ///< of it, and of those beside it; 0: none
 };
 
 /// Runs each command as often as `settings` say, repetitions of all commands interleaved at random;
-/// an iteration is one run. What a command prints goes to /dev/null. What is run before and after
-/// it is not timed. A command that fails, or does not end in time, has an error in place of
+/// an iteration is one run. What it prints on standard error is thrown away. What is run before and
+/// after it is not timed. A command that fails, or does not end in time, has an error in place of
 /// figures. Whatever it has started in its process group and left behind is killed when it ends.
 /// `stop` may be requested by a signal handler: the command that runs is killed, and what is
 /// complete is returned.

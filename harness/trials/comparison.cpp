@@ -370,7 +370,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
     BuildRecipe recipe = plan_.recipe;
     const ProgramKind* const kind = named_kind(trial_.setup.kind);
-    recipe.may_be_in_path = kind != nullptr && kind->may_be_in_path();
+    recipe.may_be_in_path = kind != nullptr && kind->may_be_in_path(split_command(recipe.program));
     try {
       BuiltRevision built = build_revision(*repository_, recipe, name, program(side).commit, stop(),
                                            listener_.progress);

@@ -111,9 +111,9 @@ class ProgramKind {
   /// Whether a command of this kind reads no file but its own.
   [[nodiscard]] virtual bool reads_no_files(const Strings& /*command*/) const { return false; }
 
-  /// Whether its program may be one in PATH, an interpreter: what is measured is then what its
-  /// arguments name.
-  [[nodiscard]] virtual bool may_be_in_path() const { return false; }
+  /// Whether the program of this command may be one in PATH, an interpreter: what is measured is
+  /// then what its arguments name.
+  [[nodiscard]] virtual bool may_be_in_path(const Strings& /*command*/) const { return false; }
 
   /// Whether an iteration is a whole process: then what it executes from its start to its end is
   /// counted, with its children, if somebody asks for that.
@@ -135,7 +135,7 @@ class NamedKind : public ProgramKind {
 
  private:
   [[nodiscard]] bool may_be(const FileText&) const final { return false; }
-  [[nodiscard]] bool may_be_in_path() const final { return true; }
+  [[nodiscard]] bool may_be_in_path(const Strings&) const final { return true; }
   [[nodiscard]] Answer ask(const Strings& command, const Ask&, bool is_named) const override {
     return {.is_of_kind = is_named, .command = command};
   }

@@ -12,6 +12,12 @@ constexpr double kVersionTimeout_s = 10;
 // What taskbench answers when it is asked for its version and for a list at once.
 constexpr std::string_view kRefusal = "taskbench: error: ";
 
+/// Whether other programs are measured, and not taskbench itself.
+bool runs_commands(const Strings& command) {
+  return std::ranges::any_of(command,
+                             [](const std::string& word) { return word.starts_with("--command"); });
+}
+
 class TaskbenchKind final : public ProgramKind {
  public:
   TaskbenchKind() : ProgramKind("taskbench", "a taskbench") {}
@@ -49,10 +55,8 @@ class TaskbenchKind final : public ProgramKind {
   }
 
   bool takes_iterations() const override { return true; }
-  bool reads_no_files(const Strings& command) const override {
-    return std::ranges::none_of(
-        command, [](const std::string& word) { return word.starts_with("--command"); });
-  }
+  bool reads_no_files(const Strings& command) const override { return !runs_commands(command); }
+  bool may_be_in_path(const Strings& command) const override { return runs_commands(command); }
   bool is_noted() const override { return false; }
   std::string why_not_counted() const override { return {}; }
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string&) const override {

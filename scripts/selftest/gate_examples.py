@@ -1,4 +1,4 @@
-"""The repositories in examples/gate: how one benchmark of each becomes slower, and what it needs."""
+"""The repositories in examples/gate: what they need, and how one benchmark becomes slower."""
 
 import os
 import re
@@ -94,8 +94,8 @@ EXAMPLES = {example.name: example for example in (
     Example("go", "Go", "five/five_test.go", "{{ benchmark(b, {}) }}", 1000, "BenchmarkB",
             ("BenchmarkA", "BenchmarkC", "BenchmarkSizes/n=100", "BenchmarkSizes/n=200"), "go"),
     # Criterion 0.3 measures each for two seconds at least, in each process.
-    Example("rust", "Cargo and Debian's librust-criterion-dev", "benches/five.rs", "steps({})", 1000,
-            "b", ("a",), "criterion-0.3", ("--workload", "a,b", "--max-blocks", "8")),
+    Example("rust", "Cargo and Debian's librust-criterion-dev", "benches/five.rs", "steps({})",
+            1000, "b", ("a",), "criterion-0.3", ("--workload", "a,b", "--max-blocks", "8")),
     Example("python", "Debian's python3-pytest-benchmark", "test_five.py", "steps, {}", 1000,
             "test_five.py::test_b",
             tuple(f"test_five.py::test_{name}" for name in ("a", "c", "sizes[100]", "sizes[200]")),

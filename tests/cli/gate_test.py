@@ -3,6 +3,7 @@
 
 import fcntl
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -116,6 +117,22 @@ class PullRequests(GateTest):
         self.commit("nothing", notes="x")
         self.gate(f"{self.files} --title 'Speed of *it*'")
         self.assertIn(r"### Speed of \*it\*: PASS: none of 2 benchmarks is slower", self.comment())
+
+    def test_commands_of_both_are_measured_by_the_taskbench_in_path(self):
+        counts = "#!/bin/sh\ni=0\nwhile [ $i -lt {} ]; do i=$((i + 1)); done\n"
+        self.commit("two", one=counts.format(9000), other=counts.format(9000))
+        self.git("tag", "--force", "v1.0")
+        self.commit("slower", one=counts.format(9000), other=counts.format(27000))
+        self.how = f"--build 'chmod +x one other' --cache {self.folder}/cache --kind taskbench"
+        found = {"PATH": f"{os.path.dirname(os.path.abspath(BINARY))}:{os.environ['PATH']}"}
+        self.gate(f"{self.files} --program 'taskbench --command one=./one --command other=./other' "
+                  "--repetitions 3 --min-time 1ms --max-blocks 8", env=found, status=1)
+        verdicts = {row["name"]: row["verdict"] for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual(set(verdicts), {"one", "other"})
+        self.assertEqual({name for name, each in verdicts.items() if each == "FAIL"}, {"other"})
+        # Itself it does not compare so: both sides would be one program.
+        answer = self.gate(f"{self.files} --program 'taskbench ping_pong'", env=found, status=5)
+        self.assertIn("leaves no program at taskbench", answer.stderr)
 
     def test_equal_builds_of_taskbench_pass_without_a_run(self):
         base = self.commit("a binary", program=BINARY)

@@ -175,6 +175,21 @@ class Commands(CommandTest):
         answer = self.run_commands(f"x={script}", options="--input missing", status=5)
         self.assertIn("x: --input missing: No such file or directory", answer.stderr)
 
+    def test_what_it_prints_goes_where_it_is_told_to(self):
+        self.run_commands("x=echo {n}", options="--param n=1,22 --output out-{n} "
+                                                "--repetitions 2 --min-time 1ms")
+        self.assertEqual((self.read("out-1"), self.read("out-22")), ("1\n", "22\n"))
+        answer = self.run_commands("x=sh -c 'echo told; echo lost >&2'",
+                                   options="--output inherit --repetitions 2 --iterations x=1 "
+                                           "--quiet")
+        self.assertEqual(answer.stdout.count("told\n"), 1 + 2)
+        self.assertNotIn("lost", answer.stdout + answer.stderr)
+        answer = self.run_commands("x=true", options="--output no/folder", status=5)
+        self.assertIn("x: --output no/folder: No such file or directory", answer.stderr)
+        full = self.run_commands("x=sh -c 'echo all; exit $?'", options="--output /dev/full",
+                                 status=5)
+        self.assertRegex(full.stderr, "x: exited with status")
+
     def test_a_status_is_no_failure_if_it_is_told_so_and_a_signal_is(self):
         self.run_commands("x=false", options="--ignore-failure --repetitions 2 --min-time 1ms")
         self.assertEqual(len(self.rows("x")), 2)
@@ -203,7 +218,7 @@ class Commands(CommandTest):
 
     def test_options_of_commands_need_one(self):
         for option in ("--setup true", "--prepare true", "--conclude true", "--input f",
-                       "--ignore-failure", "--timeout 1s"):
+                       "--ignore-failure", "--timeout 1s", "--output f"):
             self.assertIn("requires --command", self.taskbench(f"run {option}", status=2).stderr)
 
     def test_what_cannot_be_meant_is_refused(self):

@@ -686,11 +686,8 @@ exit $status""")
         self.assertRegex(said, r"\| shell-10 \| .* \| 1 of 1 \| 0 of 1 \|")
         self.assertRegex(said, r"\| shell-aa \| .* \| 0 of 1 \| 1 of 1 \|")
         calls = [call for call in self.called() if call.startswith("taskbench gate ")]
-        self.assertEqual(len(calls), 2)
-        for call in calls:
-            self.assertIn("--kind command --program ./count 30000", call)
-        changed = self.root / "out/example-shell-10"
-        self.assertIn("i=-3000", (changed / "count").read_text())
+        self.assertEqual(["--program ./count 30000" in call for call in calls], [True] * 2)
+        self.assertIn("i=-3000", (self.root / "out/example-shell-10/count").read_text())
         self.assertIn("i=0", (self.root / "out/example-shell-0/count").read_text())
 
     def test_what_is_no_target_or_no_time_is_refused(self):
