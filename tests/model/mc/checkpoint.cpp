@@ -173,7 +173,9 @@ void Engine::resume() {
 
 /// Writes a checkpoint when it is time, and when the process is asked to end, which it then does.
 void Engine::keep_checkpoint() {
-  if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && terminated == 0)) return;
+  // A signal that comes while this one is written asks for another.
+  const bool is_last = terminated != 0;
+  if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && !is_last)) return;
   next_checkpoint_s_ = next_after(elapsed_s());
   std::ostringstream out;
   out << identity() << '\n' << elapsed_s() << '\n';
@@ -189,7 +191,7 @@ void Engine::keep_checkpoint() {
     result_.message = "cannot write " + checkpoint_ + ": " + std::strerror(errno);
   }
   close(file);
-  if (terminated == 0) return;
+  if (!is_last) return;
   sigaction(SIGTERM, &before_, nullptr);
   (void)raise(SIGTERM);
 }
