@@ -20,9 +20,9 @@ namespace taskbench::rt::policies {
 
 struct NoRounds {
   static constexpr bool kKeepsLoneTasks = false;
-  static void join(const task::Header*) {}
-  static void count_yield(const task::Header*) {}
-  static bool goes_on(const task::Header*, const auto&) { return false; }
+  static void forget(const task::Header*) {}
+  static bool count_yield(const task::Header*) { return false; }
+  static void count_turn_alone() {}
   static void count_turn(const auto&) {}
   static void adopt(const NoRounds&) {}
   static void take_over(const NoRounds&) {}
@@ -30,8 +30,9 @@ struct NoRounds {
 };
 
 template <class Queue>
-struct WithoutPeek : Queue {
-  static bool peek(std::uint32_t, const task::Header*) { return false; }
+struct WithoutLookAhead : Queue {
+  bool pop_front(task::Header*& out) { return Queue::pop_front(out); }
+  bool pop_front(task::Header*& out, const auto&) { return Queue::pop_front(out); }
 };
 
 template <class Queue>
@@ -57,7 +58,7 @@ struct ladder_prefetch : work_stealing::Policy {
   static void enter_queue(task::Header*) noexcept {}
 };
 struct ladder_patience : ladder_prefetch {
-  using LocalQueue = WithoutPeek<queue::LocalQueue<task::Header*>>;
+  using LocalQueue = WithoutLookAhead<queue::LocalQueue<task::Header*>>;
 };
 struct ladder_biased_lock : ladder_patience {
   static constexpr bool kHasPatience = false;
@@ -65,7 +66,8 @@ struct ladder_biased_lock : ladder_patience {
 };
 struct ladder_batch_overflow : ladder_biased_lock {
   using LocalQueue =
-      WithoutPeek<queue::LocalQueue<task::Header*, queue::ProductionLimits, base::EvenLock>>;
+      WithoutLookAhead<queue::LocalQueue<task::Header*, queue::ProductionLimits, base::EvenLock>>;
+  using OwnedTasks = task::OwnedTasks;
   static constexpr auto* pusher_fence = base::full_fence;
   static constexpr auto* leaver_fence = base::full_fence;
 };

@@ -52,12 +52,18 @@ class Session {
     const double calibration_s = std::clamp(warmup_s_ / 4, 0.002, 0.05);
     for (const auto& prepared : cases_) {
       report(prepared->name());
-      const bool fixed = settings_.iterations.contains(prepared->name());
+      const auto given = settings_.iterations.find(prepared->name());
+      const bool fixed = given != settings_.iterations.end();
       if (!stopped() && !(fixed && prepared->is_repeatable())) {
         // A busy machine makes warm-ups longer than planned.
         const bool is_late =
             settings_.time_budget_s && seconds_since(start_) > *settings_.time_budget_s / 2;
-        prepared->warm_up(is_late ? 0 : warmup_s_, is_late ? kLateCalibration_s : calibration_s);
+        if (fixed && !settings_.time_budget_s) {
+          prepared->set_iterations(given->second);
+          prepared->warm_up(warmup_s_);
+        } else {
+          prepared->warm_up(is_late ? 0 : warmup_s_, is_late ? kLateCalibration_s : calibration_s);
+        }
       }
       ++warmed_up_;
     }

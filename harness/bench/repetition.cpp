@@ -112,6 +112,14 @@ void PreparedCase::warm_up(double warmup_s, double calibration_s) {
   }
 }
 
+void PreparedCase::warm_up(double warmup_s) {
+  if (by_time_) return;
+  const Clock::time_point begin = Clock::now();
+  do {
+    if (!time({.iterations = iterations_})) return;
+  } while (seconds_since(begin) < warmup_s);
+}
+
 void PreparedCase::fix_iterations(double seconds) {
   const double wanted = iteration_s_ > 0 ? std::ceil(seconds / iteration_s_) : 1;
   set_iterations(static_cast<std::int64_t>(std::clamp(wanted, 1.0, kMaxIterations)));

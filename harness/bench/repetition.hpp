@@ -37,6 +37,9 @@ class PreparedCase {
   /// takes.
   void warm_up(double warmup_s, double calibration_s);
 
+  /// Runs the case for at least `warmup_s`, and learns nothing: its iterations are set.
+  void warm_up(double warmup_s);
+
   /// Gives every repetition the iteration count that takes `seconds`: one count for all of them,
   /// since different counts bias the mean. Call it after warm_up().
   void fix_iterations(double seconds);

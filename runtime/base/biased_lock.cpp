@@ -24,4 +24,18 @@ namespace taskbench::rt::base {
   }
 }
 
+[[gnu::noinline]] void BiasedLock::visitor_enter() noexcept {
+  // acquire: pairs with the release in visitor_leave, and in the owner's exchange
+  std::uint32_t before = gate_.exchange(kShut, acquire);
+  while (before == kShut) {
+    spin_until(gate_, patience(256), [](std::uint32_t gate) { return gate != kShut; });
+    before = gate_.exchange(kShut, acquire);  // acquire: as above
+  }
+  fence_behind(before);
+  // acquire: pairs with the release in owner_leave, and where the owner steps back
+  while (owner_inside_.load(acquire) != 0) {
+    spin_until(owner_inside_, patience(256), [](std::uint32_t inside) { return inside == 0; });
+  }
+}
+
 }  // namespace taskbench::rt::base

@@ -16,7 +16,8 @@
 // is that visitor's store or a later one, an open gate only where the owner itself has opened it.
 //
 // Threads: owner_* by the owner, visitor_* by any other thread. The sections must be short and
-// must not call user code. If a visitor loses its core inside, the owner waits for it.
+// must not call user code. If a visitor loses its core inside, the owner waits for it, and a
+// visitor that must come in waits for whoever is inside.
 //
 // Rejected: a compare-exchange per operation, as the owner of Tokio's and Go's queues does: it
 // waits until all stores before it are done, and those are cache misses when tasks are created.
@@ -53,11 +54,7 @@ class TASKBENCH_LOCK BiasedLock {
     // acquire: pairs with the release in visitor_leave, and in the owner's exchange
     const std::uint32_t before = gate_.exchange(kShut, acquire);
     if (before == kShut) return false;
-    if (before == kAjar) {
-      full_fence();  // seq_cst: the visitor's half of the story at the top
-    } else {
-      heavy_fence();  // seq_cst: the visitor's half, where the owner passes light fences
-    }
+    fence_behind(before);
     // The owner's section is a few instructions; when it takes longer its core is elsewhere.
     for (int i = 0; i < patience(32); ++i) {
       // acquire: pairs with the release in owner_leave
@@ -67,6 +64,9 @@ class TASKBENCH_LOCK BiasedLock {
     visitor_leave();
     return false;
   }
+
+  /// Waits until it is inside.
+  void visitor_enter() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED;
 
   void visitor_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
     gate_.store(kAjar, release);  // release: pairs with the acquire in owner_enter
@@ -83,6 +83,15 @@ class TASKBENCH_LOCK BiasedLock {
 
   void owner_enter_by_full_fence() noexcept;
 
+  /// Of a visitor that has shut a gate that was like this.
+  static void fence_behind(std::uint32_t before) noexcept {
+    if (before == kAjar) {
+      full_fence();  // seq_cst: the visitor's half of the story at the top
+    } else {
+      heavy_fence();  // seq_cst: the visitor's half, where the owner passes light fences
+    }
+  }
+
   Atomic<std::uint32_t> owner_inside_{0};
   Atomic<std::uint32_t> gate_{kOpen};
   int turns_ajar_ = 0;  // the owner's
@@ -98,6 +107,7 @@ class TASKBENCH_LOCK EvenLock {
     lock_.lock();
     return true;
   }
+  void visitor_enter() noexcept TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { lock_.lock(); }
   void visitor_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { lock_.unlock(); }
 
  private:

@@ -1,7 +1,7 @@
 // A worker's run queue: a ring of fixed size, one producer, many consumers.
 //
 // Threads
-//   push_back, push_batch, pop_front, peek, free_slots: the owning worker only.
+//   push_back, push_behind, push_batch, pop_front, free_slots: the owning worker only.
 //   steal_into: any other worker, with its own queue as the destination.
 //   size, looks_empty: any thread; a snapshot that may be out of date at once.
 //
@@ -76,6 +76,22 @@ class LocalQueue {
     return true;
   }
 
+  /// push_back() unless the queue is empty. Returns whether it was not.
+  template <class Overflow>
+  bool push_behind(T value, Overflow&& overflow) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    // acquire: pairs with the release of head_ in steal_into, as in push_back
+    const std::uint32_t queued = tail - head_.load(base::acquire);
+    if (queued == 0) return false;
+    if (queued == kCapacity) {
+      push_full(value, overflow);
+    } else {
+      append(value, tail);
+    }
+    return true;
+  }
+
   /// Slots that push_batch may fill now.
   [[nodiscard]] std::uint32_t free_slots() const {
     // relaxed: only the owner, this thread, stores tail_
@@ -96,6 +112,13 @@ class LocalQueue {
 
   /// Takes the oldest value. Returns false when there is none.
   bool pop_front(T& out) {
+    return pop_front(out, [](T) {});
+  }
+
+  /// Takes the oldest value, and calls `ahead` with the one behind it, if there is one, for
+  /// prefetching only: a thief may take it meanwhile. Returns false when there is none.
+  template <class Ahead>
+  bool pop_front(T& out, Ahead&& ahead) {
     // relaxed: only the owner, this thread, stores tail_
     const std::uint32_t tail = tail_.load(base::relaxed);
     // relaxed: only a first look; an empty queue stays empty until the owner pushes
@@ -103,23 +126,15 @@ class LocalQueue {
     lock_.owner_enter();
     // relaxed: inside the lock (I3)
     const std::uint32_t head = head_.load(base::relaxed);
-    const bool found = head != tail;
-    if (found) {
-      out = slot(head).get();
-      // release: pairs with the acquire of head_ in size()
-      head_.store(head + 1, base::release);
+    if (head == tail) [[unlikely]] {
+      lock_.owner_leave();
+      return false;
     }
+    out = slot(head).get();
+    // release: pairs with the acquire of head_ in size()
+    head_.store(head + 1, base::release);
     lock_.owner_leave();
-    return found;
-  }
-
-  /// The value that pop_front would return `ahead` calls from now, for prefetching only. Owner.
-  [[nodiscard]] bool peek(std::uint32_t ahead, T& out) const {
-    // relaxed: a hint; a value that a thief takes meanwhile is still an address to prefetch
-    const std::uint32_t head = head_.load(base::relaxed);
-    // relaxed: only the owner, this thread, stores tail_
-    if (tail_.load(base::relaxed) - head <= ahead) return false;
-    out = slots_[(head + ahead) & kMask].get();
+    if (tail - head > 1) ahead(slot(head + 1).get());
     return true;
   }
 

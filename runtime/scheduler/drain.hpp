@@ -11,8 +11,8 @@ namespace taskbench::rt::scheduler {
 /// Cancels every task of `engine`, also those that are on their way to a queue. `cancel_queued`
 /// cancels all that is queued at the moment, and returns false when there was none and no new one
 /// can come. To be called once the engine is closed, by one thread, while no worker runs.
-template <class CancelQueued>
-void drain(Engine& engine, task::OwnedTasks& owned, CancelQueued&& cancel_queued) noexcept {
+template <class OwnedTasks, class CancelQueued>
+void drain(Engine& engine, OwnedTasks& owned, CancelQueued&& cancel_queued) noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued) on this thread.
   const task::EnterContext enter(&engine, nullptr);
   for (;;) {

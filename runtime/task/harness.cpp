@@ -1,6 +1,7 @@
 #include "runtime/task/harness.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -59,6 +60,12 @@ std::coroutine_handle<> innermost(Header* header) noexcept {
 
 constexpr std::uintptr_t kListenerTag = 1;
 
+/// What the handle has left in the trailer. It may leave something else at this moment, unless
+/// there is proof of the contrary.
+std::uintptr_t join_waker_of(Header* task) noexcept {
+  return trailer_of(task).join_waker.load(base::relaxed);  // relaxed: the proof orders it
+}
+
 /// The listener in a join waker; nullptr: the waker is a task.
 JoinListener* listener_in(std::uintptr_t join_waker) noexcept {
   if ((join_waker & kListenerTag) == 0) return nullptr;
@@ -66,7 +73,7 @@ JoinListener* listener_in(std::uintptr_t join_waker) noexcept {
 }
 
 void wake_joiner(Header* task) noexcept {
-  const std::uintptr_t waker = trailer_of(task).join_waker;
+  const std::uintptr_t waker = join_waker_of(task);
   if (JoinListener* const listener = listener_in(waker)) {
     listener->on_complete(task);
   } else {
@@ -82,14 +89,9 @@ void drop_join_waker(std::uintptr_t waker) noexcept {
   }
 }
 
-/// Completes a task whose coroutine is destroyed and whose outcome is stored.
-void finish(Header* task) noexcept {
-  if ((task->flags & Header::kOwned) != 0) task->scheduler->disown(task);
-  if (task->pending_references == 0 && task->state.has_sole_owner()) {
-    destroy_stored_output(task);
-    free_task(task);
-    return;
-  }
+/// finish() of a task that a listener is told of, or whose waker may change: it is kept until the
+/// waker has been read and called.
+[[gnu::noinline]] void finish_in_two_steps(Header* task) noexcept {
   const State::Completed completed = task->state.complete(task->pending_references);
   if (completed.owns_output) {
     destroy_stored_output(task);
@@ -97,6 +99,29 @@ void finish(Header* task) noexcept {
     wake_joiner(task);
   }
   if (task->state.release_active()) free_task(task);
+}
+
+/// Completes a task whose coroutine is destroyed and whose outcome is stored.
+void finish(Header* task) noexcept {
+  if ((task->flags & Header::kOwned) != 0) task->scheduler->disown(task);
+  const std::uint32_t references = task->pending_references;
+  State::Ending ending = task->state.ending();
+  while (ending.has_handle()) {
+    // If try_complete() succeeds, what was read here is what stood then.
+    const std::uintptr_t waker = ending.has_waker() ? join_waker_of(task) : 0;
+    if (ending.waker_may_change() || listener_in(waker) != nullptr) {
+      finish_in_two_steps(task);
+      return;
+    }
+    if (task->state.try_complete(ending, references)) {
+      if (waker != 0) wake(reinterpret_cast<Header*>(waker));
+      return;
+    }
+  }
+  destroy_stored_output(task);
+  if ((references == 0 && ending.has_sole_owner()) || task->state.complete_detached(references)) {
+    free_task(task);
+  }
 }
 
 /// Asks the leaf, if there is one. True: the coroutine may be resumed, at the address that is
@@ -311,20 +336,27 @@ Waker waker_from_reference(Header* task) noexcept {
 
 bool join_poll(Header* task, Header* waiter) noexcept {
   if (task->state.is_complete()) return true;
-  Trailer& trailer = trailer_of(task);
+  auto& waker = trailer_of(task).join_waker;
   if (task->state.has_join_waker()) {
-    if (trailer.join_waker == reinterpret_cast<std::uintptr_t>(waiter)) return false;
+    const std::uintptr_t before = join_waker_of(task);
+    if (before == reinterpret_cast<std::uintptr_t>(waiter)) return false;
     if (!task->state.unset_join_waker()) return true;
-    drop_join_waker(trailer.join_waker);
+    drop_join_waker(before);
+    // relaxed: published by set_join_waker()
+    waker.store(reinterpret_cast<std::uintptr_t>(reference_in_poll(waiter)), base::relaxed);
+  } else {
+    std::construct_at(&waker, reinterpret_cast<std::uintptr_t>(reference_in_poll(waiter)));
   }
-  trailer.join_waker = reinterpret_cast<std::uintptr_t>(reference_in_poll(waiter));
+  // The usual case of a task that is spawned and awaited: it has not gone anywhere yet.
+  if (thread_context().next == task && task->state.set_join_waker_unshared()) return false;
   if (task->state.set_join_waker()) return false;
   drop_reference(waiter);
   return true;
 }
 
 bool join_listen(Header* task, JoinListener* listener) noexcept {
-  trailer_of(task).join_waker = reinterpret_cast<std::uintptr_t>(listener) | kListenerTag;
+  std::construct_at(&trailer_of(task).join_waker,
+                    reinterpret_cast<std::uintptr_t>(listener) | kListenerTag);
   return task->state.set_join_waker();
 }
 
@@ -332,7 +364,7 @@ void join_drop(Header* task) noexcept {
   // The usual case of a task that is spawned and left alone: it has not gone anywhere yet.
   if (thread_context().next == task && task->state.drop_join_unshared()) return;
   // Read before the interest is dropped: from then on the task may be freed at any moment.
-  const std::uintptr_t waker = task->state.has_join_waker() ? trailer_of(task).join_waker : 0;
+  const std::uintptr_t waker = task->state.has_join_waker() ? join_waker_of(task) : 0;
   const State::JoinDrop dropped = task->state.drop_join();
   if (!dropped.complete) {
     if (dropped.has_waker) drop_join_waker(waker);

@@ -52,8 +52,9 @@ enum class Outcome : std::uint8_t { none, value, exception, cancelled };
 
 /// What depends on the type of the output.
 struct VTable {
-  void (*destroy_value)(Header*) noexcept;  ///< ends the lifetime of a stored value
-  std::size_t prefix;                       ///< bytes of the block before the header
+  /// Ends the lifetime of a stored value; null: that needs nothing.
+  void (*destroy_value)(Header*) noexcept;
+  std::size_t prefix;  ///< bytes of the block before the header
 };
 
 struct Header {
@@ -64,8 +65,8 @@ struct Header {
   const VTable* vtable = nullptr;
   Schedule* scheduler = nullptr;
   std::uint16_t block_units = 0;  ///< size of the block, in cache lines; kBigBlock: see there
-  std::uint16_t turn =
-      0;  ///< of work_stealing: the round reached by yielding; of sharded: the shard
+  /// Of work_stealing: the round reached by yielding, or 0; of sharded: the shard.
+  std::uint16_t turn = 0;
   Outcome outcome = Outcome::none;
   Disposition disposition = Disposition::pending;
   std::uint8_t flags = 0;
@@ -75,10 +76,9 @@ struct Header {
   static constexpr std::uint8_t kOwned = 2;       ///< linked in an OwnedTasks
   static constexpr std::uint8_t kFrameGone = 4;   ///< the coroutine is being or was destroyed
   static constexpr std::uint8_t kAtFinal = 8;     ///< it reached its end while being destroyed
-  static constexpr std::uint8_t kYielded = 16;    ///< of work_stealing alone: `turn` counts on
-  static constexpr std::uint8_t kTransfers = 32;  ///< `queue_next` is the coroutine to resume next
-  static constexpr std::uint8_t kForks = 64;      ///< `queue_next` is the ForkJoinBase to run next
-  static constexpr std::uint8_t kInBranch = 128;  ///< a branch of it is polled
+  static constexpr std::uint8_t kTransfers = 16;  ///< `queue_next` is the coroutine to resume next
+  static constexpr std::uint8_t kForks = 32;      ///< `queue_next` is the ForkJoinBase to run next
+  static constexpr std::uint8_t kInBranch = 64;   ///< a branch of it is polled
   static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");
@@ -90,8 +90,8 @@ struct Trailer {
   std::uint32_t shard;   ///< which OwnedTasks shard
   std::uint32_t member;  ///< which member of its JoinSet
   /// The task that awaits the JoinHandle, a counted reference; or, with the lowest bit set, the
-  /// JoinListener.
-  std::uintptr_t join_waker;
+  /// JoinListener. Constructed when the first is left here.
+  base::Atomic<std::uintptr_t> join_waker;
 };
 static_assert(sizeof(Trailer) == 32);
 

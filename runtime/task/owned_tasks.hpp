@@ -7,8 +7,8 @@
 // A task enters the list when it first becomes idle. Before that it is in a queue or being polled,
 // so shutdown finds it there; a task that finishes in its first poll never costs a list operation.
 //
-// Threads: insert and remove from any thread; claim_all and cancel_idle while no new task can
-// become idle.
+// Threads: insert and remove from any thread, which says whether it is the owner of the shard, at
+// most one at a time; claim_all and cancel_idle while no new task can become idle.
 //
 // Invariants
 //   K1  A task is in exactly one shard from its first idling until it completes.
@@ -19,41 +19,53 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/base/biased_lock.hpp"
 #include "runtime/base/cache_line.hpp"
+#include "runtime/base/cell.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::task {
 
-class OwnedTasks {
+/// `Lock`: BiasedLock where most tasks end on the worker on which they first waited, or EvenLock.
+template <class Lock>
+class OwnedTasksUnder {
  public:
-  explicit OwnedTasks(std::size_t shard_count)
+  /// Which side of a shard's lock the calling thread is on.
+  enum class Side : std::uint8_t { owner, visitor };
+
+  explicit OwnedTasksUnder(std::size_t shard_count)
       : shard_count_(shard_count), shards_(std::make_unique<Shard[]>(shard_count)) {}
 
   /// Caller holds the poll right of `task`, which is in no list. `shard` < shard count.
-  void insert(Header* task, std::size_t shard_index) noexcept {
+  void insert(Header* task, std::size_t shard_index, Side side = Side::visitor) noexcept {
     Trailer& trailer = trailer_of(task);
     trailer.shard = static_cast<std::uint32_t>(shard_index);
     trailer.previous = nullptr;
     task->flags |= Header::kOwned;
     Shard& shard = shards_[shard_index];
-    base::SpinGuard guard(shard.lock);
-    trailer.next = shard.first;
-    if (shard.first != nullptr) trailer_of(shard.first).previous = task;
-    shard.first = task;
+    const Inside guard(shard.lock, side);
+    trailer.next = shard.first.get();
+    if (trailer.next != nullptr) trailer_of(trailer.next).previous = task;
+    shard.first.set(task);
+  }
+
+  /// Which shard a task is in that is in the list.
+  [[nodiscard]] static std::size_t shard_of(Header* task) noexcept {
+    return trailer_of(task).shard;
   }
 
   /// Caller holds the poll right of `task`, which is in the list.
-  void remove(Header* task) noexcept {
+  void remove(Header* task, Side side = Side::visitor) noexcept {
     Trailer& trailer = trailer_of(task);
     task->flags &= static_cast<std::uint8_t>(~Header::kOwned);
     Shard& shard = shards_[trailer.shard];
-    base::SpinGuard guard(shard.lock);
+    const Inside guard(shard.lock, side);
     if (trailer.next != nullptr) trailer_of(trailer.next).previous = trailer.previous;
     if (trailer.previous != nullptr) {
       trailer_of(trailer.previous).next = trailer.next;
     } else {
-      shard.first = trailer.next;
+      shard.first.set(trailer.next);
     }
   }
 
@@ -62,8 +74,8 @@ class OwnedTasks {
   [[nodiscard]] Header* claim_all() noexcept {
     Header* claimed = nullptr;
     for (std::size_t i = 0; i < shard_count_; ++i) {
-      base::SpinGuard guard(shards_[i].lock);
-      for (Header* task = shards_[i].first; task != nullptr; task = trailer_of(task).next) {
+      const Inside guard(shards_[i].lock, Side::visitor);
+      for (Header* task = shards_[i].first.get(); task != nullptr; task = trailer_of(task).next) {
         if (!claim_for_shutdown(task)) continue;
         task->queue_next = claimed;
         claimed = task;
@@ -83,20 +95,47 @@ class OwnedTasks {
 
   [[nodiscard]] bool empty() noexcept {
     for (std::size_t i = 0; i < shard_count_; ++i) {
-      base::SpinGuard guard(shards_[i].lock);
-      if (shards_[i].first != nullptr) return false;
+      const Inside guard(shards_[i].lock, Side::visitor);
+      if (shards_[i].first.get() != nullptr) return false;
     }
     return true;
   }
 
  private:
+  /// While it lives, the calling thread is inside the lock.
+  class [[nodiscard]] TASKBENCH_LOCK_SCOPE Inside {
+   public:
+    Inside(Lock& lock, Side side) noexcept TASKBENCH_ACQUIRE(lock) : lock_(lock), side_(side) {
+      if (side == Side::owner) {
+        lock.owner_enter();
+      } else {
+        lock.visitor_enter();
+      }
+    }
+    ~Inside() TASKBENCH_RELEASE() {
+      if (side_ == Side::owner) {
+        lock_.owner_leave();
+      } else {
+        lock_.visitor_leave();
+      }
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Lock& lock_;
+    const Side side_;
+  };
+
   struct alignas(base::kFalseSharingBytes) Shard {
-    base::SpinLock lock;
-    Header* first TASKBENCH_GUARDED_BY(lock) = nullptr;
+    Lock lock;
+    base::Cell<Header*> first TASKBENCH_GUARDED_BY(lock){nullptr};
   };
 
   std::size_t shard_count_;
   std::unique_ptr<Shard[]> shards_;
 };
+
+using OwnedTasks = OwnedTasksUnder<base::EvenLock>;
 
 }  // namespace taskbench::rt::task

@@ -21,6 +21,7 @@
 //   CANCELLED      abort or shutdown asked for the end; the holder of the poll right obeys
 //   JOIN_INTEREST  a JoinHandle exists
 //   JOIN_WAKER     the JoinHandle left a waker in the trailer
+//   JOIN_CHANGED   the JoinHandle has taken a waker back: what is in the trailer may change
 //   references     above: one each for wakers and abort handles
 //
 // Who owns the memory: the scheduler holds one reference that is not counted: it lasts until
@@ -35,7 +36,9 @@
 // Output: written before COMPLETE by the holder of the poll right. If JOIN_INTEREST stood when
 // COMPLETE was set, the output is the JoinHandle's to take or destroy; otherwise the completer's.
 // Join waker: written by the JoinHandle while JOIN_WAKER is clear and the task is not COMPLETE; if
-// JOIN_WAKER stood when COMPLETE was set, it is the completer's to wake.
+// JOIN_WAKER stood when COMPLETE was set, it is the completer's to wake. The completer of a task
+// that is awaited by one task to the end reads it before, so that COMPLETE is set and ACTIVE
+// cleared in one step.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +61,25 @@ class State {
     cancel,  ///< cancelled meanwhile: still ours, end it
   };
   enum class Start : std::uint8_t { poll, cancel };
+
+  /// What stands when a task is about to complete.
+  class Ending {
+   public:
+    /// Nobody but the holder of the poll right can reach the task (see the top).
+    [[nodiscard]] bool has_sole_owner() const noexcept {
+      return (word_ & (kReferenceMask | kJoinInterest)) == 0;
+    }
+    /// Otherwise the output is the completer's to destroy, at any time: no handle can appear.
+    [[nodiscard]] bool has_handle() const noexcept { return (word_ & kJoinInterest) != 0; }
+    [[nodiscard]] bool has_waker() const noexcept { return (word_ & kJoinWaker) != 0; }
+    /// Whether a waker that is there may be taken back, and another be left in its place.
+    [[nodiscard]] bool waker_may_change() const noexcept { return (word_ & kJoinChanged) != 0; }
+
+   private:
+    friend class State;
+    explicit Ending(std::uint64_t word) noexcept : word_(word) {}
+    std::uint64_t word_;
+  };
 
   /// What the completer must do, by what stood when COMPLETE was set.
   struct Completed {
@@ -120,13 +142,32 @@ class State {
     }
   }
 
-  /// Whether only the holder of the poll right can reach the task (see the top).
-  [[nodiscard]] bool has_sole_owner() const noexcept {
-    // acquire: pairs with the release of whoever dropped the last reference or the handle
-    return (word_.load(base::acquire) & (kReferenceMask | kJoinInterest)) == 0;
+  /// For the holder of the poll right, which has destroyed the coroutine and stored the output.
+  [[nodiscard]] Ending ending() const noexcept {
+    // acquire: pairs with the release of whoever dropped the last reference or the handle, and with
+    // that of set_join_waker
+    return Ending(word_.load(base::acquire));
   }
 
-  /// The holder of the poll right has destroyed the coroutine and stored the output.
+  /// Completes a task that has a handle and lets go of it, in one step. False: something has
+  /// changed since `seen`, which is brought up to date.
+  [[nodiscard]] bool try_complete(Ending& seen, std::uint32_t new_references) noexcept {
+    const std::uint64_t desired = (seen.word_ | kComplete) - kActive + new_references * kReference;
+    // release: pairs with the JoinHandle's acquire of COMPLETE (output), and with that of whoever
+    // frees the memory; acquire: as in ending()
+    return word_.compare_exchange_weak(seen.word_, desired, base::release, base::acquire);
+  }
+
+  /// Completes a task that has no handle and whose output is destroyed, and lets go of it. True:
+  /// free the memory.
+  [[nodiscard]] bool complete_detached(std::uint32_t new_references) noexcept {
+    const std::uint64_t change = kComplete - kActive + new_references * kReference;
+    // acq_rel: pairs with the release of every other party that let go, so that all their uses of
+    // the memory lie before its end, and with their acquire
+    return is_last(word_.fetch_add(change, base::acq_rel) + change);
+  }
+
+  /// The holder of the poll right completes the task, of which it lets go later.
   [[nodiscard]] Completed complete(std::uint32_t new_references) noexcept {
     // acq_rel: pairs with the JoinHandle's acquire of COMPLETE (output), and with the release of
     // JOIN_WAKER (waker). The bit is not set before, so adding it is setting it.
@@ -177,10 +218,16 @@ class State {
       if ((seen & kComplete) != 0) return false;
       // acquire: pairs with the release of complete() on failure. On success it orders nothing: a
       // complete() that comes later does not touch the waker
-      if (word_.compare_exchange_weak(seen, seen & ~kJoinWaker, base::acquire, base::acquire)) {
+      if (word_.compare_exchange_weak(seen, (seen & ~kJoinWaker) | kJoinChanged, base::acquire,
+                                      base::acquire)) {
         return true;
       }
     }
+  }
+  /// set_join_waker() for a task that no other thread can reach through a queue. False:
+  /// set_join_waker() has to be called.
+  [[nodiscard]] bool set_join_waker_unshared() noexcept {
+    return change_unshared(kActive | kJoinInterest | kJoinWaker);
   }
   [[nodiscard]] bool has_join_waker() const noexcept {
     // relaxed: asked by the JoinHandle, which alone sets and clears the bit
@@ -209,16 +256,12 @@ class State {
 
   /// drop_join() for a task that no other thread can reach through a queue. False: handles or
   /// wakers of it exist, or it has begun; drop_join() has to be called.
-  [[nodiscard]] bool drop_join_unshared() noexcept {
-    // acquire: pairs with the release of whoever dropped the last reference: the store below ends
-    // its release sequence, and whoever frees the memory would not be ordered after it
-    if (word_.load(base::acquire) != (kActive | kJoinInterest)) return false;
-    word_.store(kActive, base::relaxed);  // relaxed: no other thread can reach the task
-    return true;
-  }
+  [[nodiscard]] bool drop_join_unshared() noexcept { return change_unshared(kActive); }
 
   /// The handle of a complete task lets go of the memory. True: free it.
   [[nodiscard]] bool drop_complete_join() noexcept {
+    // acquire: pairs with the release of every other party that let go. Nobody can appear
+    if ((word_.load(base::acquire) & (kReferenceMask | kActive)) == 0) return true;
     // acq_rel: pairs with the release of every other party that let go
     const std::uint64_t seen = word_.fetch_and(~kJoinInterest, base::acq_rel);
     return (seen & (kReferenceMask | kActive)) == 0;
@@ -243,11 +286,22 @@ class State {
   static constexpr std::uint64_t kCancelled = 1U << 3;
   static constexpr std::uint64_t kJoinInterest = 1U << 4;
   static constexpr std::uint64_t kJoinWaker = 1U << 5;
-  static constexpr std::uint64_t kReference = 1U << 6;
+  static constexpr std::uint64_t kJoinChanged = 1U << 6;
+  static constexpr std::uint64_t kReference = 1U << 7;
   static constexpr std::uint64_t kReferenceMask = ~(kReference - 1);
 
   static constexpr bool is_last(std::uint64_t word) {
     return (word & (kReferenceMask | kJoinInterest | kActive | kComplete)) == kComplete;
+  }
+
+  /// Changes the word of a task that no other thread can reach through a queue, if only its handle
+  /// can.
+  bool change_unshared(std::uint64_t desired) noexcept {
+    // acquire: pairs with the release of whoever dropped the last reference: the store below ends
+    // its release sequence, and whoever frees the memory would not be ordered after it
+    if (word_.load(base::acquire) != (kActive | kJoinInterest)) return false;
+    word_.store(desired, base::relaxed);  // relaxed: no other thread can reach the task
+    return true;
   }
 
   Wake wake_and_drop(std::uint64_t reference) noexcept {

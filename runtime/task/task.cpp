@@ -11,7 +11,7 @@ namespace taskbench::rt::task {
 void destroy_stored_output(Header* header) noexcept {
   switch (std::exchange(header->outcome, Outcome::none)) {
     case Outcome::value:
-      header->vtable->destroy_value(header);
+      if (header->vtable->destroy_value != nullptr) header->vtable->destroy_value(header);
       break;
     case Outcome::exception: {
       const Failure untaken = std::move(*failure_of(header));

@@ -87,13 +87,13 @@ class PromiseBase {
 template <class T>
 struct OutputTraits {
   static_assert(!std::is_reference_v<T>, "return a pointer or std::reference_wrapper instead");
-  static constexpr VTable kVTable{
-      [](Header* header) noexcept { std::destroy_at(output_of<T>(header)); },
-      prefix_bytes(sizeof(T))};
+  static void destroy(Header* header) noexcept { std::destroy_at(output_of<T>(header)); }
+  static constexpr VTable kVTable{std::is_trivially_destructible_v<T> ? nullptr : &destroy,
+                                  prefix_bytes(sizeof(T))};
 };
 template <>
 struct OutputTraits<void> {
-  static constexpr VTable kVTable{[](Header*) noexcept {}, prefix_bytes(0)};
+  static constexpr VTable kVTable{nullptr, prefix_bytes(0)};
 };
 
 template <class T>

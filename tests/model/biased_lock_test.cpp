@@ -30,6 +30,13 @@ class Counted {
     }
     return entered;
   }
+  void visitor_that_waits(int times) {
+    for (int i = 0; i < times; ++i) {
+      lock_.visitor_enter();
+      add_one();
+      lock_.visitor_leave();
+    }
+  }
   [[nodiscard]] int count() const { return count_.get(); }
 
  private:
@@ -76,6 +83,41 @@ TEST(BiasedLockModel, an_owner_and_two_visitors) {
     other.join();
     mc::sometimes("both visit", first + second == 2);
     mc::require(counted.count() == 2 + first + second, "never two inside");
+  });
+}
+
+TEST(BiasedLockModel, an_owner_and_a_visitor_that_waits) {
+  holds([] {
+    Counted counted;
+    base::Thread visitor([&] { counted.visitor_that_waits(2); });
+    counted.owner(2);
+    visitor.join();
+    mc::require(counted.count() == 4, "never two inside");
+  });
+}
+
+TEST(BiasedLockModel, an_owner_a_visitor_that_waits_and_one_that_does_not) {
+  holds([] {
+    Counted counted;
+    int visits = 0;
+    base::Thread one([&] { counted.visitor_that_waits(1); });
+    base::Thread other([&] { visits = counted.visitor(1); });
+    counted.owner(1);
+    one.join();
+    other.join();
+    mc::sometimes("both visit", visits == 1);
+    mc::require(counted.count() == 2 + visits, "never two inside");
+  });
+}
+
+TEST(BiasedLockModel, two_visitors_that_wait) {
+  holds([] {
+    Counted counted;
+    base::Thread one([&] { counted.visitor_that_waits(1); });
+    base::Thread other([&] { counted.visitor_that_waits(1); });
+    one.join();
+    other.join();
+    mc::require(counted.count() == 2, "never two inside");
   });
 }
 

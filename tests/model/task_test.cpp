@@ -166,7 +166,10 @@ class NextInLine {
     task::thread_context().next = header_;
   }
   [[nodiscard]] JoinHandle<Boxed>& handle() { return handle_; }
-  void run() { thread_.run(std::exchange(task::thread_context().next, nullptr)); }
+  void run() { run(take()); }
+  /// Takes it out of the line. run() may then be called by another thread.
+  [[nodiscard]] task::Header* take() { return std::exchange(task::thread_context().next, nullptr); }
+  void run(task::Header* header) { thread_.run(header); }
   /// Polls it, as if it were not in line; it is once this thread has woken it.
   void poll() { mc::require(!thread_.poll(header_), "it waits"); }
 
@@ -231,6 +234,26 @@ TEST(UnsharedModel, a_task_that_was_aborted_does_not_run_though_its_handle_is_dr
     next.handle().detach();
     next.run();
     mc::require(runs == 0, "it was cancelled");
+  });
+}
+
+// The waker of a task that awaits it is left there in the same way, and the task may then go
+// anywhere.
+TEST(UnsharedModel, a_task_is_awaited_while_it_is_next_in_line_and_runs_elsewhere) {
+  holds([] {
+    NextInLine next(seven());
+    std::optional<AbortHandle> abort;
+    if (mc::choose(2) == 1) abort = next.handle().abort_handle();
+    base::Thread third([own = std::move(abort)] {});
+    OnAThread here;
+    task::Header* const waiter = awaits_there(next.handle()).release_for_spawn(&here);
+    JoinHandle<int> result(waiter);
+    mc::require(!here.poll(waiter), "it has not begun");
+    base::Thread other([&next, taken = next.take()] { next.run(taken); });
+    here.run_once_woken(waiter);
+    mc::require(std::move(result).operator co_await().await_resume() == 7, "the output");
+    other.join();
+    third.join();
   });
 }
 

@@ -324,7 +324,7 @@ TEST_F(SentForks, run_where_they_arrive_and_the_task_goes_on_where_it_was) {
   EXPECT_FALSE(poll_as_root(task));
   EXPECT_FALSE(task.is_woken());
   task::Header* const carrier = take_carrier();
-  EXPECT_TRUE(carrier->state.has_sole_owner()) << "nobody awaits what carries them";
+  EXPECT_TRUE(carrier->state.ending().has_sole_owner()) << "nobody awaits what carries them";
   {
     const LoneWorker worker;
     EXPECT_EQ(task::poll(carrier), task::Polled::finished);

@@ -175,16 +175,34 @@ TEST_P(LocalQueueAt, takes_a_batch_up_to_its_free_slots) {
   EXPECT_TRUE(queue_.looks_empty());
 }
 
-TEST_P(LocalQueueAt, peeks_at_what_is_popped_next) {
-  int value = 0;
-  EXPECT_FALSE(queue_.peek(0, value));
+TEST_P(LocalQueueAt, names_what_is_popped_next) {
+  std::vector<int> next;
+  const auto pop = [&] {
+    int value = 0;
+    return queue_.pop_front(value, [&](int ahead) { next.push_back(ahead); }) ? value : -1;
+  };
+  EXPECT_EQ(pop(), -1);
   push_range(queue_, 5, 8);
-  EXPECT_TRUE(queue_.peek(0, value));
-  EXPECT_EQ(value, 5);
-  EXPECT_TRUE(queue_.peek(2, value));
-  EXPECT_EQ(value, 7);
-  EXPECT_FALSE(queue_.peek(3, value));
-  EXPECT_EQ(queue_.size(), 3U);
+  EXPECT_EQ(pop(), 5);
+  EXPECT_EQ(pop(), 6);
+  EXPECT_EQ(pop(), 7);
+  EXPECT_EQ(pop(), -1);
+  EXPECT_EQ(next, (std::vector<int>{6, 7}));
+}
+
+TEST_P(LocalQueueAt, is_pushed_to_behind_others_only) {
+  std::vector<int> overflowed;
+  const Sink sink{&overflowed};
+  EXPECT_FALSE(queue_.push_behind(1, sink));
+  EXPECT_TRUE(queue_.looks_empty());
+  push_range(queue_, 0, 1);
+  for (int i = 1; i < kCapacity; ++i) EXPECT_TRUE(queue_.push_behind(i, sink));
+  EXPECT_TRUE(overflowed.empty());
+  EXPECT_TRUE(queue_.push_behind(kCapacity, sink)) << "half of it has gone elsewhere with it";
+  std::vector<int> expected = range(0, kCapacity / 2);
+  expected.push_back(kCapacity);
+  EXPECT_EQ(overflowed, expected);
+  EXPECT_EQ(pop_all(queue_), range(kCapacity / 2, kCapacity));
 }
 
 constexpr std::uint32_t kPositions[] = {0,

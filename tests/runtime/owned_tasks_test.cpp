@@ -73,9 +73,9 @@ TEST_F(OwnedTasksTest, a_task_that_ends_in_its_first_poll_is_never_in_it) {
 
 TEST_F(OwnedTasksTest, wake_by_ref_queues_without_a_reference) {
   Header* const task = add_idle();
-  EXPECT_TRUE(task->state.has_sole_owner()) << "nobody holds a reference but the list";
+  EXPECT_TRUE(task->state.ending().has_sole_owner()) << "nobody holds a reference but the list";
   wake_by_ref(task);
-  EXPECT_TRUE(task->state.has_sole_owner());
+  EXPECT_TRUE(task->state.ending().has_sole_owner());
   wake_by_ref(task);
   EXPECT_EQ(recorder_.scheduled.size(), 1U) << "a queued task is not queued again";
   cancel(task);

@@ -15,16 +15,15 @@ namespace {
 struct Queued {
   std::uint32_t tasks;
   [[nodiscard]] std::uint32_t size() const { return tasks; }
-  [[nodiscard]] bool looks_empty() const { return tasks == 0; }
 };
 constexpr Queued kEmpty{0};
 constexpr Queued kOthers{1};
 
-/// The round of a worker, as a task that has just come to it sees it.
+/// The round of a worker, as a task sees it that yields for the first time.
 std::uint32_t round_of(const Rounds& rounds) {
   task::Header task;
-  rounds.join(&task);
-  return task.turn;
+  EXPECT_FALSE(rounds.count_yield(&task));
+  return task.turn - 1U;
 }
 
 /// The round of a worker as the others see it.
@@ -36,16 +35,12 @@ std::uint32_t published_by(const Rounds& rounds) {
 
 /// Lets `count` rounds pass, in each of which a task that is alone has its turn.
 void pass(Rounds& rounds, int count) {
-  task::Header task;
-  for (int i = 0; i < count; ++i) EXPECT_TRUE(rounds.goes_on(&task, kEmpty));
+  for (int i = 0; i < count; ++i) rounds.count_turn_alone();
 }
 
-/// A task of a worker that is in its first round, after so many yields.
+/// A task that has come so far by yielding.
 struct Yielded : task::Header {
-  explicit Yielded(int times) {
-    Rounds().join(this);
-    for (int i = 0; i < times; ++i) Rounds::count_yield(this);
-  }
+  explicit Yielded(std::uint16_t times) { turn = times; }
 };
 
 TEST(Rounds, end_when_all_that_were_queued_at_the_beginning_had_their_turn) {
@@ -79,39 +74,39 @@ TEST(Rounds, a_task_begins_with_the_round_of_its_worker_unless_it_has_yielded) {
   Rounds rounds;
   pass(rounds, 100);
   Yielded task(3);
-  rounds.join(&task);
-  EXPECT_EQ(task.turn, 3U) << "it is behind";
-  rounds.join(&task);
-  EXPECT_EQ(task.turn, 100U) << "it was woken, and has not yielded again";
+  EXPECT_TRUE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, 4U) << "it is behind";
+  Rounds::forget(&task);
+  EXPECT_FALSE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, 101U) << "it was woken in between";
 }
 
 TEST(Rounds, a_task_that_is_ahead_stays_so) {
   const Rounds rounds;
   Yielded task(5);
-  rounds.join(&task);
-  EXPECT_EQ(task.turn, 5U);
+  EXPECT_FALSE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, 6U);
 }
 
 TEST(Rounds, a_task_makes_up_for_1024_turns_and_more_are_forgiven) {
   Rounds rounds;
   pass(rounds, 1025);
   Yielded behind(1);
-  rounds.join(&behind);
-  EXPECT_EQ(behind.turn, 1U);
+  EXPECT_TRUE(rounds.count_yield(&behind));
+  EXPECT_EQ(behind.turn, 2U);
   Yielded far_behind(1);
   pass(rounds, 1);
-  rounds.join(&far_behind);
-  EXPECT_EQ(far_behind.turn, 1026U);
+  EXPECT_FALSE(rounds.count_yield(&far_behind));
+  EXPECT_EQ(far_behind.turn, 1027U);
 }
 
 TEST(Rounds, a_task_that_is_more_than_eight_turns_behind_goes_on_although_others_wait) {
   Rounds rounds;
   pass(rounds, 20);
-  const Yielded behind(11);
-  EXPECT_TRUE(rounds.goes_on(&behind, kOthers));
-  const Yielded level(12);
-  EXPECT_FALSE(rounds.goes_on(&level, kOthers));
-  EXPECT_EQ(round_of(rounds), 20U) << "of those that wait none had a turn";
+  Yielded behind(10);
+  EXPECT_TRUE(rounds.count_yield(&behind));
+  EXPECT_EQ(behind.turn, 11U);
+  EXPECT_FALSE(rounds.count_yield(&behind));
 }
 
 TEST(Rounds, go_on_from_those_of_a_worker_that_tasks_were_stolen_from) {
@@ -189,12 +184,19 @@ TEST(RoundsOfTwo, who_is_behind_stays_so_with_a_longer_queue_or_if_the_other_has
 TEST(Rounds, a_task_keeps_its_place_where_its_count_wraps_around) {
   Rounds rounds;
   pass(rounds, UINT16_MAX + 5);
-  task::Header task;
-  task.turn = UINT16_MAX - 10;
-  task.flags = task::Header::kYielded;
-  EXPECT_TRUE(rounds.goes_on(&task, kOthers));
-  rounds.join(&task);
-  EXPECT_EQ(task.turn, UINT16_MAX - 10);
+  Yielded task(UINT16_MAX - 10);
+  EXPECT_TRUE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, UINT16_MAX - 9);
+}
+
+TEST(Rounds, a_count_that_wraps_around_is_not_taken_for_that_of_a_task_that_has_not_yielded) {
+  Rounds rounds;
+  pass(rounds, UINT16_MAX + 15);
+  Yielded task(UINT16_MAX);
+  EXPECT_TRUE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, 1U);
+  EXPECT_TRUE(rounds.count_yield(&task));
+  EXPECT_EQ(task.turn, 2U) << "it still counts from where it was";
 }
 
 }  // namespace

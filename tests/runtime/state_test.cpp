@@ -38,7 +38,7 @@ TEST(State, a_spawned_task_is_polled) {
   Spawned state;
   EXPECT_EQ(state.start_poll(), Start::poll);
   EXPECT_FALSE(state.is_complete());
-  EXPECT_FALSE(state.has_sole_owner());
+  EXPECT_FALSE(state.ending().has_sole_owner());
   EXPECT_FALSE(state.has_join_waker());
 }
 
@@ -73,7 +73,7 @@ TEST(State, a_wake_that_consumes_gives_up_its_reference_in_the_same_step) {
   EXPECT_EQ(state.wake(), Wake::schedule);
   EXPECT_EQ(state.wake(), Wake::nothing);
   EXPECT_FALSE(state.drop_complete_join());
-  EXPECT_TRUE(state.has_sole_owner());
+  EXPECT_TRUE(state.ending().has_sole_owner());
 }
 
 TEST(State, a_wake_of_a_complete_task_does_nothing) {
@@ -89,10 +89,10 @@ TEST(State, waking_and_polling_change_no_reference_count) {
   EXPECT_EQ(state.start_poll(), Start::poll);
   EXPECT_EQ(state.wake_by_ref(), Wake::nothing);
   EXPECT_EQ(state.suspend(0), Suspend::again);
-  EXPECT_FALSE(state.has_sole_owner());
+  EXPECT_FALSE(state.ending().has_sole_owner());
   // The one reference that was handed out is the only one to give back.
   EXPECT_FALSE(state.drop_reference());
-  EXPECT_TRUE(state.has_sole_owner());
+  EXPECT_TRUE(state.ending().has_sole_owner());
 }
 
 TEST(State, the_last_wake_of_a_complete_task_frees_it) {
@@ -186,6 +186,57 @@ TEST(State, the_join_waker_can_be_taken_back_before_completion) {
   EXPECT_FALSE(state.complete(0).has_waker);
 }
 
+TEST(State, completes_in_one_step_what_has_a_handle) {
+  Spawned state;
+  EXPECT_TRUE(state.set_join_waker());
+  State::Ending ending = state.ending();
+  EXPECT_TRUE(ending.has_handle());
+  EXPECT_TRUE(ending.has_waker());
+  EXPECT_FALSE(ending.waker_may_change());
+  EXPECT_TRUE(state.try_complete(ending, 1));
+  EXPECT_TRUE(state.is_complete());
+  EXPECT_TRUE(state.drop_join().complete);
+  EXPECT_FALSE(state.drop_complete_join());
+  EXPECT_TRUE(state.drop_reference());
+}
+
+TEST(State, completes_in_one_step_only_what_is_as_it_was_seen) {
+  Spawned state;
+  EXPECT_TRUE(state.set_join_waker());
+  State::Ending ending = state.ending();
+  EXPECT_TRUE(state.unset_join_waker());
+  EXPECT_TRUE(state.set_join_waker());
+  EXPECT_FALSE(state.try_complete(ending, 0)) << "it may be another waker";
+  EXPECT_FALSE(state.is_complete());
+  EXPECT_TRUE(ending.has_waker());
+  EXPECT_TRUE(ending.waker_may_change());
+  EXPECT_FALSE(state.drop_join().complete);
+  EXPECT_FALSE(state.try_complete(ending, 0));
+  EXPECT_FALSE(ending.has_handle());
+}
+
+TEST(State, completes_in_one_step_what_has_no_handle) {
+  Spawned state;
+  EXPECT_FALSE(state.drop_join().complete);
+  EXPECT_TRUE(state.complete_detached(0)) << "nobody is left";
+  Spawned referred_to;
+  EXPECT_FALSE(referred_to.drop_join().complete);
+  EXPECT_FALSE(referred_to.complete_detached(1));
+  EXPECT_TRUE(referred_to.drop_reference());
+}
+
+TEST(State, a_join_waker_is_left_without_a_locked_instruction_only_in_what_nobody_else_has) {
+  Spawned state;
+  state.add_reference();
+  EXPECT_FALSE(state.set_join_waker_unshared());
+  EXPECT_FALSE(state.drop_reference());
+  EXPECT_TRUE(state.set_join_waker_unshared());
+  EXPECT_TRUE(state.has_join_waker());
+  EXPECT_FALSE(state.set_join_waker_unshared());
+  Complete complete;
+  EXPECT_FALSE(complete.set_join_waker_unshared());
+}
+
 TEST(State, the_join_waker_is_refused_after_completion) {
   Complete state;
   EXPECT_FALSE(state.set_join_waker());
@@ -210,7 +261,7 @@ TEST(State, references_given_up_before_they_were_counted_balance) {
   EXPECT_EQ(state.wake(), Wake::nothing);
   EXPECT_EQ(state.suspend(1), Suspend::again);
   EXPECT_FALSE(state.drop_join().complete);
-  EXPECT_TRUE(state.has_sole_owner());
+  EXPECT_TRUE(state.ending().has_sole_owner());
 }
 
 TEST(State, counts_many_references) {

@@ -278,7 +278,7 @@ TEST(Completions, D2_a_set_that_goes_abandons_its_list) {
   set->spawn_on(place, number(1));
   constexpr std::uintptr_t kListenerTag = 1;
   auto* const listener = reinterpret_cast<task::JoinListener*>(
-      task::trailer_of(place.member).join_waker & ~kListenerTag);
+      task::trailer_of(place.member).join_waker.load() & ~kListenerTag);
   const base::Ref list(static_cast<Completions*>(listener));
   set.reset();
   // Stands for a member that was just ending when the set went.

@@ -5,16 +5,19 @@
 #include <cstdint>
 
 #include "runtime/base/asymmetric_fences.hpp"
+#include "runtime/base/biased_lock.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/queue/local_queue.hpp"
 #include "runtime/scheduler/work_stealing/rounds.hpp"
 #include "runtime/task/harness.hpp"
+#include "runtime/task/owned_tasks.hpp"
 
 namespace taskbench::rt::work_stealing {
 
 struct Policy {
   using LocalQueue = queue::LocalQueue<task::Header*>;
   using Injector = queue::Injector<task::Header>;
+  using OwnedTasks = task::OwnedTasksUnder<base::BiasedLock>;
   using Rounds = work_stealing::Rounds;
 
   /// What becomes of a task that was taken out of a queue.

@@ -22,37 +22,34 @@ namespace taskbench::rt::work_stealing {
 /// The rounds of one worker.
 class Rounds {
  public:
-  /// goes_on() is true of a task that is alone, so that such a task is never queued.
+  /// Whether a task that yields where nobody waits is polled again at once, and never queued.
   static constexpr bool kKeepsLoneTasks = true;
 
-  /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
-  void join(task::Header* task) const {
-    const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
-    task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
+  /// When a task is woken: its turns count from its next yield on.
+  static void forget(task::Header* task) { task->turn = kNoTurn; }
+
+  /// After a poll that ended in a yield. Returns whether the task is behind: it is polled again at
+  /// once though others wait.
+  [[nodiscard]] bool count_yield(task::Header* task) const {
+    const auto round = static_cast<std::uint16_t>(round_);
+    std::uint16_t turn = task->turn;
+    std::int32_t behind = static_cast<std::int16_t>(round - turn);
     // A task that is far behind comes from a worker with another count; its debt is forgiven.
-    if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
-      task->turn = static_cast<std::uint16_t>(round_);
+    if (turn == kNoTurn || behind > kMaxCatchUp) {
+      turn = round;
+      behind = 0;
     }
+    ++turn;
+    task->turn = turn == kNoTurn ? kNoTurn + 1 : turn;
+    return behind - 1 > kMaxLead;
   }
 
-  /// After a poll that ended in a yield.
-  static void count_yield(task::Header* task) {
-    task->flags |= task::Header::kYielded;
-    ++task->turn;
-  }
-
-  /// Whether a task that has yielded is polled again at once: it is behind, or there is nobody to
-  /// let pass.
-  template <class Queue>
-  bool goes_on(const task::Header* task, const Queue& queue) {
-    if (queue.looks_empty()) {
-      // Each of its turns is a round; so there is nothing for a thief to chase, either. The next
-      // turn is counted here, so not again when the task comes out of the queue.
-      publish(round_ + 1);
-      turns_left_ = 2;
-      return true;
-    }
-    return turns_behind(task) > kMaxLead;
+  /// After the yield of a task that is polled again at once since nobody waits. Each of its turns
+  /// is a round; so there is nothing for a thief to chase, either. Its next turn is counted here,
+  /// and not again when it comes out of the queue.
+  void count_turn_alone() {
+    publish(round_ + 1);
+    turns_left_ = 2;
   }
 
   /// To be called for each task that comes out of the queue.
@@ -98,15 +95,14 @@ class Rounds {
   }
 
  private:
+  /// The turn of a task that has not yielded since it was spawned or woken.
+  static constexpr std::uint16_t kNoTurn = 0;
+
   /// How many rounds a worker may be ahead of another before it takes over half of its queue.
   /// Workers that are equally loaded drift apart by one or two.
   static constexpr std::int32_t kMaxLead = 8;
   /// How many turns a task that is behind makes up for.
   static constexpr std::int32_t kMaxCatchUp = 1024;
-
-  [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const {
-    return static_cast<std::int16_t>(static_cast<std::uint16_t>(round_) - task->turn);
-  }
 
   void publish(std::uint32_t round) {
     round_ = round;

@@ -50,6 +50,8 @@ Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
       set_(set),
       timers_(set.driver().wheel(index)),
       index_(index),
+      injector_interval_(static_cast<std::int32_t>(
+          std::min(set.options().injector_interval, std::uint32_t{INT32_MAX}))),
       lifo_enabled_(set.options().lifo_slot),
       pace_(pace),
       strand_(forks, {set.idle.state(), set.idle.all_awake(),
@@ -69,16 +71,21 @@ void Worker::run() {
 
 void Worker::loop() {
   while (!leaves()) {
-    if (task::Header* task = next_task()) {
-      run_task(task);
-    } else if (task::Header* found = search()) {
-      run_task(found);
-    } else if (stolen_fork_ != nullptr) {
-      run_stolen_fork();
-    } else if (!leaves()) {
-      sleep();
-    }
+    task::Header* task = next_task();
+    if (task == nullptr) [[unlikely]]
+      task = search_or_sleep();
+    if (task != nullptr) run_task(task);
   }
+}
+
+task::Header* Worker::search_or_sleep() {
+  task::Header* const task = search();
+  if (stolen_fork_ != nullptr) {
+    run_stolen_fork();
+  } else if (task == nullptr && !leaves()) {
+    sleep();
+  }
+  return task;
 }
 
 bool Worker::take_turn() {
@@ -98,23 +105,26 @@ bool Worker::take_turn() {
 }
 
 task::Header* Worker::next_task() {
-  if (++tick_ >= set_.options().injector_interval) {
-    tick_ = 0;
-    set_.idle.fences.count_work();
-    balance();
-    if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-    if (task::Header* task = take_from_injector()) return task;
+  if (--polls_left_ <= 0) [[unlikely]] {
+    if (task::Header* task = look_around()) return task;
   }
   task::Header* task = nullptr;
-  if (!queue.pop_front(task)) return nullptr;
-  rounds.count_turn(queue);
-  task::Header* following = nullptr;
-  if (queue.peek(1, following)) {
+  const bool found = queue.pop_front(task, [](task::Header* following) {
     // The header's line and the frame's first: what the poll will touch.
     __builtin_prefetch(following, 1);
     __builtin_prefetch(reinterpret_cast<std::byte*>(following) + base::kCacheLineBytes);
-  }
+  });
+  if (!found) return nullptr;
+  rounds.count_turn(queue);
   return task;
+}
+
+task::Header* Worker::look_around() {
+  polls_left_ = injector_interval_;
+  set_.idle.fences.count_work();
+  balance();
+  if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
+  return take_from_injector();
 }
 
 task::Header* Worker::take_from_injector() {
@@ -136,31 +146,38 @@ task::Header* Worker::take_from_injector() {
   return batch[0];
 }
 
+auto Worker::overflow() {
+  return [this](std::span<task::Header* const> batch) {
+    set_.injector.push_batch(batch);
+    counters.overflows.add();
+    recorder.overflow(batch.size());
+    counters.remote_schedules.add(batch.size());
+  };
+}
+
+void Worker::push(task::Header* task) { queue.push_back(task, overflow()); }
+
 void Worker::run_task(task::Header* task) {
   if (searching_) stop_searching();
-  for (std::uint32_t in_a_row = 1; poll(task); ++in_a_row) {
-    if (++tick_ < set_.options().injector_interval && in_a_row < kTurnsInARow) continue;
-    push(task);
-    return;
-  }
-  for (std::uint32_t in_a_row = 0; context_->next != nullptr; ++in_a_row) {
-    task = std::exchange(context_->next, nullptr);
-    if (in_a_row == kLifoPolls) {
-      push(task);  // needs no notification, as in poll() without a task in the LIFO slot
-      return;
-    }
-    counters.lifo_hits.add();
-    ++tick_;
+  std::uint32_t turns = 0;
+  std::uint32_t lifo_polls = 0;
+  for (;;) {
     if (poll(task)) {
-      push(task);
-      return;
+      if (--polls_left_ > 0 && ++turns < kTurnsInARow) continue;
+      break;
     }
+    if (context_->next == nullptr) return;
+    task = std::exchange(context_->next, nullptr);
+    if (lifo_polls == kLifoPolls) break;
+    ++lifo_polls;
+    --polls_left_;
+    counters.lifo_hits.add();
   }
+  push(task);  // needs no notification, as in poll() without a task in the LIFO slot
 }
 
 bool Worker::poll(task::Header* task) {
   counters.polls.add();
-  rounds.join(task);
   switch (recorder.is_on() ? poll_and_record(task) : Policy::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
@@ -174,14 +191,19 @@ bool Worker::poll(task::Header* task) {
     case task::Polled::woken:
       break;
   }
-  rounds.count_yield(task);
-  if (context_->next == nullptr && rounds.goes_on(task, queue)) return true;
-  push(task);
-  // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
-  // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it was
+  const bool is_behind = rounds.count_yield(task);
+  if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) {
+    push(task);
+    set_.notify_from(*this);
+    return false;
+  }
+  if (is_behind) return true;
+  // Without a task in the LIFO slot no notification is needed: either the queue is not empty, and
+  // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it is
   // empty, and then the task goes on. See docs/design/scheduler.md.
-  if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) set_.notify_from(*this);
-  return false;
+  if (queue.push_behind(task, overflow())) return false;
+  rounds.count_turn_alone();
+  return true;
 }
 
 task::Polled Worker::poll_and_record(task::Header* task) {
@@ -213,7 +235,7 @@ bool Worker::end_blocking() {
 void Worker::take_over(Worker& other) {
   task::Header* task = nullptr;
   while (other.queue.pop_front(task)) push(task);
-  tick_ = other.tick_;
+  polls_left_ = other.polls_left_;
   rounds.take_over(other.rounds);
   strand_.set_all_awake(set_.idle.all_awake());
   recorder = set_.recording().worker(index_);
@@ -225,16 +247,6 @@ void Worker::resign() {
   recorder = {};
   strand_.set_all_awake(0);
   leave();
-}
-
-void Worker::push(task::Header* task) {
-  const auto overflow = [this](std::span<task::Header* const> batch) {
-    set_.injector.push_batch(batch);
-    counters.overflows.add();
-    recorder.overflow(batch.size());
-    counters.remote_schedules.add(batch.size());
-  };
-  queue.push_back(task, overflow);
 }
 
 void Worker::schedule_local(task::Header* task) {
@@ -374,7 +386,7 @@ void Worker::sleep() {
   wake_up();
   set_.driver().dispatch(&timers_);
   queue_what_is_next();
-  tick_ = 0;  // it has looked everywhere
+  polls_left_ = injector_interval_;  // it has looked everywhere
 }
 
 void Worker::look_at_driver() {

@@ -98,6 +98,11 @@ class Worker {
   void loop();
   // Always inlined: take_turn() calls it too, which must not cost loop() the inlining.
   [[gnu::always_inline]] inline task::Header* next_task();
+  /// What is done every injector_interval polls, however much there is to do here. Returns a task
+  /// that came from outside, if there is one.
+  [[gnu::noinline]] task::Header* look_around();
+  /// What is done if there is nothing to do here. Returns a task if it has found one.
+  [[gnu::noinline]] task::Header* search_or_sleep();
   task::Header* take_from_injector();
   task::Header* search();
   task::Header* search_once();
@@ -113,8 +118,10 @@ class Worker {
   [[gnu::always_inline]] inline void run_task(task::Header* task);
   /// Polls `task`. True: it yielded and should be polled again at once, as there is nobody to let
   /// pass, or it is behind.
-  bool poll(task::Header* task);
+  [[gnu::always_inline]] inline bool poll(task::Header* task);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
+  /// What becomes of the tasks that a full queue gives up.
+  [[nodiscard]] auto overflow();
   void push(task::Header* task);
   void stop_searching();
   void sleep();
@@ -132,18 +139,19 @@ class Worker {
   WorkerSet& set_;
   driver::Wheel& timers_;
   const std::uint32_t index_;
+  const std::int32_t injector_interval_;
   const bool lifo_enabled_;
   const Pace pace_;
   base::Atomic<bool> leaves_{false};
   bool searching_ = false;
-  bool asleep_ = false;                     // between fall_asleep() and wake_up()
-  std::uint32_t tick_ = 0;                  // polls since it looked at the injector, or slept
-  Clock::time_point last_find_{};           // in the injector, while searching
-  std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
-  task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
-  task::Header* polling_ = nullptr;         // for the tracer
-  std::uint32_t begun_ = 0;                 // the word of the lease when the blocking section began
-  void* stolen_fork_ = nullptr;             // what search() has brought, if no task
+  bool asleep_ = false;                           // between fall_asleep() and wake_up()
+  std::int32_t polls_left_ = injector_interval_;  // before it looks at the injector
+  Clock::time_point last_find_{};                 // in the injector, while searching
+  std::chrono::nanoseconds hold_back_{0};         // before the next look at the injector
+  task::ThreadContext* context_ = nullptr;        // of the worker's thread; holds the LIFO slot
+  task::Header* polling_ = nullptr;               // for the tracer
+  std::uint32_t begun_ = 0;      // the word of the lease when the blocking section began
+  void* stolen_fork_ = nullptr;  // what search() has brought, if no task
   task::Strand strand_;
   base::FastRandom random_;
 };

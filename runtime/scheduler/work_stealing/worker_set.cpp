@@ -30,6 +30,7 @@ Worker* WorkerSet::local_worker() const noexcept {
 }
 
 void WorkerSet::schedule(task::Header* task) noexcept {
+  Policy::Rounds::forget(task);
   if (Worker* worker = local_worker()) {
     worker->recorder.wake(task);
     worker->schedule_local(task);
@@ -65,8 +66,12 @@ void WorkerSet::spawn(task::Header* task) noexcept {
 }
 
 void WorkerSet::adopt(task::Header* task) noexcept {
-  const Worker* worker = local_worker();
-  owned_.insert(task, worker != nullptr ? worker->index() : 0);
+  using Side = Policy::OwnedTasks::Side;
+  if (const Worker* worker = local_worker()) {
+    owned_.insert(task, worker->index(), Side::owner);
+  } else {
+    owned_.insert(task, 0, Side::visitor);
+  }
 }
 
 driver::Wheel& WorkerSet::timers() noexcept {
@@ -74,17 +79,17 @@ driver::Wheel& WorkerSet::timers() noexcept {
   return worker != nullptr ? worker->timers() : driver().outside_wheel();
 }
 
-void WorkerSet::disown(task::Header* task) noexcept { owned_.remove(task); }
+void WorkerSet::disown(task::Header* task) noexcept {
+  using Side = Policy::OwnedTasks::Side;
+  const Worker* worker = local_worker();
+  const bool is_own = worker != nullptr && worker->index() == Policy::OwnedTasks::shard_of(task);
+  owned_.remove(task, is_own ? Side::owner : Side::visitor);
+}
 
 void WorkerSet::unpark(std::uint32_t index, Worker& from) noexcept {
   from.recorder.notify(index);
   worker(index).parker.unpark();
   from.counters.unparks.add();
-}
-
-void WorkerSet::notify_from(Worker& worker) noexcept {
-  const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);
-  if (index != Idle::kNobody) unpark(index, worker);
 }
 
 void WorkerSet::notify_from_outside() noexcept {

@@ -12,7 +12,6 @@
 #include "runtime/scheduler/work_stealing/idle.hpp"
 #include "runtime/scheduler/work_stealing/policy.hpp"
 #include "runtime/scheduler/work_stealing/worker.hpp"
-#include "runtime/task/owned_tasks.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -43,7 +42,11 @@ class WorkerSet : public scheduler::Engine {
   Idle idle;  // also weighs the fences of all workers
 
   /// Wakes another worker, if the rules ask for it, for a task that `worker` has published.
-  void notify_from(Worker& worker) noexcept;
+  void notify_from(Worker& worker) noexcept {
+    const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);
+    if (index != Idle::kNobody) [[unlikely]]
+      unpark(index, worker);
+  }
   /// Wakes a worker if there is work to be seen anywhere. After a fence.
   void notify_if_work_is_visible(Worker& worker) noexcept;
 
@@ -78,7 +81,7 @@ class WorkerSet : public scheduler::Engine {
 
   const RuntimeOptions options_;
   trace::Recording recording_;
-  task::OwnedTasks owned_;
+  Policy::OwnedTasks owned_;
   std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // the current ones, by index
   /// Also those handed on.
   std::vector<std::unique_ptr<Worker>> all_ TASKBENCH_GUARDED_BY(mutex_);
