@@ -111,13 +111,14 @@ class RunCommand final : public Command {
         "  taskbench run http_hello --load wrk --repetitions 3\n"
         "  taskbench run --command quick='sort -S 1G big.txt' --command slow='sort big.txt'\n"
         "  taskbench run --command sort='sort --parallel={n} big.txt' --param n=1,2,4\n"
+        "  taskbench run --command sort='sort big.txt' --counters instructions-exact\n"
         "\n"
         "Exit status: 0 done, 2 usage or input error, 4 a program that --load or --counters needs "
         "is missing or failed, 5 a workload failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
-    for (const char* other : {"WORKLOAD", "--scheduler", "--workers", "--time-budget", "--pin",
-                              "--counters", "--load"}) {
+    for (const char* other :
+         {"WORKLOAD", "--scheduler", "--workers", "--time-budget", "--pin", "--load"}) {
       options["--command"]->excludes(options[other]);
     }
     declare_commands(options);
@@ -214,7 +215,8 @@ class RunCommand final : public Command {
     auto sets = row_names(counter_sets());
     const std::string help = fmt::format(
         "Count events with perf, in a separate pass after the timing, {} processes per case: sets "
-        "({}) or events as `perf list` shows them; and {}, by callgrind.",
+        "({}) or events as `perf list` shows them; and {}, by callgrind, which is all that can be "
+        "counted of a --command.",
         kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact);
     sets.emplace_back(model::kInstructionsExact);
     options.value("--counters", arguments_.plan.counters, "SET|EVENT[,...]",

@@ -464,6 +464,10 @@ RunPlan plan_commands(const RunArguments& arguments) {
   }
   keep_matching(arguments.filter, plan.commands);
   if (plan.commands.size() > kMaxCases) refuse("--command: at most {} commands", kMaxCases);
+  if (!plan.counters.requests.empty()) {
+    refuse("--counters of a --command: only {} can be counted; `perf stat CMD` counts the others",
+           model::kInstructionsExact);
+  }
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);
   return plan;

@@ -127,21 +127,6 @@ std::optional<perf::CallgrindProfile> last_loop(const fs::path& folder, bool is_
   return result;
 }
 
-/// All files that callgrind wrote, one for each process.
-std::optional<perf::CallgrindProfile> sum_of_all(const fs::path& folder) {
-  std::optional<perf::CallgrindProfile> result;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    auto profile = perf::parse_callgrind(read_file(entry.path()).bytes);
-    if (!profile) continue;
-    if (result) {
-      perf::add(*profile, *result);
-    } else {
-      result = std::move(profile);
-    }
-  }
-  return result;
-}
-
 /// The iterations of the repetition that was counted, by the result of a program that uses Google
 /// Benchmark; 0, with the reason in `failure`, if it has failed.
 double iterations_in(const fs::path& json, const std::string& benchmark, std::string& failure) {
@@ -163,6 +148,20 @@ double iterations_in(const fs::path& json, const std::string& benchmark, std::st
 }
 
 }  // namespace
+
+std::optional<perf::CallgrindProfile> sum_of_callgrind_files(const fs::path& folder) {
+  std::optional<perf::CallgrindProfile> result;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    auto profile = perf::parse_callgrind(read_file(entry.path()).bytes);
+    if (!profile) continue;
+    if (result) {
+      perf::add(*profile, *result);
+    } else {
+      result = std::move(profile);
+    }
+  }
+  return result;
+}
 
 std::string why_no_valgrind(const std::stop_token& stop) {
   constexpr double kPatience_s = 10;
@@ -219,7 +218,8 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
     count.failure = fmt::format("under callgrind it {}", outcome.text());
     return count;
   }
-  auto profile = is_whole ? sum_of_all(scratch.path()) : last_loop(scratch.path(), is_foreign);
+  auto profile =
+      is_whole ? sum_of_callgrind_files(scratch.path()) : last_loop(scratch.path(), is_foreign);
   if (!profile) {
     count.failure = is_foreign ? "callgrind saw no loop of Google Benchmark's: the symbols of "
                                  "benchmark::State tell where one begins and ends"

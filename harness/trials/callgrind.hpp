@@ -57,6 +57,10 @@ struct CallgrindCount {
                                                 const std::string& benchmark, std::uint64_t seed,
                                                 double timeout_s, const Bench& bench);
 
+/// What all processes executed that wrote what they did into files in this folder; empty if none
+/// has.
+[[nodiscard]] std::optional<perf::CallgrindProfile> sum_of_callgrind_files(const fs::path& folder);
+
 /// What binutils say of programs and libraries. Asks once for each file.
 class Binutils {
  public:

@@ -17,6 +17,9 @@ namespace {
 
 using Events = std::vector<model::EventCount>;
 
+/// What runs under callgrind is killed after this time.
+constexpr double kLongest_s = 600;
+
 /// Whether a case was timed; one that could not be timed is not counted either.
 bool was_timed(const model::Case& measured) {
   return measured.error.empty() && !measured.repetitions.empty();
@@ -85,10 +88,20 @@ class CountingPass {
       if (!spec.scheduler->repeatable) spec.scheduler = find_scheduler("in_turn");
       return under_callgrind(command(spec, kUnusedMinTime_s, kCountedIterations));
     };
+    count_exactly(count_once, kCountedIterations);
+  }
+
+  void count_commands_by_callgrind() {
+    count_exactly([&](std::size_t i) { return under_callgrind(plan_.commands[i]); }, 1);
+  }
+
+ private:
+  void count_exactly(const std::function<PerfOutcome(std::size_t index)>& count_once,
+                     std::int64_t iterations) {
     count({"counting instructions",
            {not_counted(std::string(model::kInstructionsExact), {})},
            count_once,
-           [](std::size_t) { return kCountedIterations; }});
+           [&](std::size_t) { return iterations; }});
     for (model::Case& each : run_.cases) {
       if (!was_timed(each)) continue;
       each.events.back().counted_share.reset();  // callgrind extrapolates nothing
@@ -96,7 +109,6 @@ class CountingPass {
     }
   }
 
- private:
   Strings command(const Case& spec, double min_time_s, std::int64_t iterations) const {
     Strings words = case_command(plan_, spec, min_time_s, scratch_.path() / "result.json");
     words.insert(words.end(), {"--iterations", fmt::format("{}={}", spec.name(), iterations)});
@@ -141,7 +153,7 @@ class CountingPass {
                   "--callgrind-out-file=" + file.string()};
     words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
     words.insert(words.end(), command.begin(), command.end());
-    const ProcessOutcome outcome = run_process({.command = words, .timeout_s = 600}, stop_);
+    const ProcessOutcome outcome = run_process({.command = words, .timeout_s = kLongest_s}, stop_);
     PerfOutcome result;
     if (outcome.end == ProcessOutcome::End::not_started) {
       result.failure = kValgrindMissing;
@@ -149,17 +161,50 @@ class CountingPass {
       result.failure = fmt::format("under callgrind it {}", outcome.text());
     }
     result.stop_trying = outcome.end != ProcessOutcome::End::exited;
-    if (!result.failure.empty()) return result;
-    const auto profile = perf::parse_callgrind(read_file(file).bytes);
+    if (result.failure.empty()) store(perf::parse_callgrind(read_file(file).bytes), result);
+    return result;
+  }
+
+  /// One run of a command, with what is to be done before and after it.
+  PerfOutcome under_callgrind(const TimedCommand& command) const {
+    const ScratchFolder files;
+    Strings words{"sh",
+                  "-c",
+                  "exec \"$@\" < \"$0\"",
+                  command.input.string(),
+                  "valgrind",
+                  "--tool=callgrind",
+                  "--trace-children=yes",
+                  "--callgrind-out-file=" + (files.path() / "callgrind.out.%p").string()};
+    words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
+    words.insert(words.end(), command.words.begin(), command.words.end());
+    PerfOutcome result;
+    const auto run = [&](std::string_view what, const Strings& run_words, bool may_fail) {
+      if (run_words.empty() || !result.failure.empty()) return;
+      const ProcessOutcome outcome =
+          run_process({.command = run_words, .timeout_s = kLongest_s}, stop_);
+      const bool has_ended = outcome.end == ProcessOutcome::End::exited;
+      if (!outcome.ok() && !(may_fail && has_ended)) {
+        result.failure = fmt::format("{} {}", what, outcome.text());
+      }
+      result.stop_trying = outcome.end == ProcessOutcome::End::interrupted;
+    };
+    run("--prepare", command.prepare, false);
+    run("under callgrind it", words, command.may_fail);
+    run("--conclude", command.conclude, false);
+    if (result.failure.empty()) store(sum_of_callgrind_files(files.path()), result);
+    return result;
+  }
+
+  static void store(const std::optional<perf::CallgrindProfile>& profile, PerfOutcome& result) {
     if (!profile || profile->instructions == 0) {
       result.failure = "callgrind wrote no count of it";
-      return result;
+      return;
     }
     perf::PerfCount count;
     count.event = model::kInstructionsExact;
     count.value = static_cast<double>(profile->instructions);
     result.counts.push_back(std::move(count));
-    return result;
   }
 
   void warn_of_scatter(const model::Case& measured) const {
@@ -260,7 +305,12 @@ void count_events(const RunPlan& plan, const std::stop_token& stop, const Listen
   }
   if (plan.counters.instructions_exact) {
     try {
-      CountingPass(plan, stop, listener, run).count_by_callgrind();
+      CountingPass pass(plan, stop, listener, run);
+      if (plan.commands.empty()) {
+        pass.count_by_callgrind();
+      } else {
+        pass.count_commands_by_callgrind();
+      }
     } catch (const std::exception& error) {  // no room for the files, no memory
       none({std::string(model::kInstructionsExact)}, error.what());
     }

@@ -20,10 +20,13 @@ constexpr std::array<std::string_view, 4> kSchedulerCounters{"steals", "parks", 
                                                              "overflows"};
 
 struct Remarks {
-  bool exact = false;
+  std::string exact;  // what is counted exactly; empty: nothing
   bool user_only = false;
   bool multiplexed = false;
 };
+
+/// What taskbench counts is of a workload, on a scheduler, or of a command.
+bool is_of_command(const model::Case& measured) { return measured.scheduler.empty(); }
 
 bool is_counted(const model::Case& measured) {
   return measured.error.empty() && !measured.events.empty();
@@ -49,11 +52,12 @@ std::vector<Cell> cells(std::string name, const std::vector<double>& values,
       std::move(remark)};
 }
 
-std::string remark_of(const model::EventCount& event, Remarks& remarks) {
+std::string remark_of(const model::Case& measured, const model::EventCount& event,
+                      Remarks& remarks) {
   std::vector<std::string> parts;
   if (event.event == model::kInstructionsExact) {
     parts.emplace_back("callgrind");
-    remarks.exact = true;
+    remarks.exact = exact_basis(measured);
   }
   if (event.user_only) parts.emplace_back("user only");
   remarks.user_only = remarks.user_only || event.user_only;
@@ -106,14 +110,18 @@ void add_scheduler_counters(const model::Case& measured, Table& table) {
   }
 }
 
-Sentences basis_of(const model::CounterPass& pass, const Remarks& remarks) {
+Sentences basis_of(const model::CounterPass& pass, const Remarks& remarks, bool of_commands) {
   Sentences sentences;
-  add(sentences,
-      "Counted{} in a pass of its own after the timing: medians over n fresh processes, with as "
-      "many iterations as a repetition. The scheduler's counters are of the timing itself, over n "
-      "repetitions.",
-      pass.tool.empty() ? "" : " by " + pass.tool);
-  if (remarks.exact) add(sentences, "callgrind: {}.", exact_basis());
+  if (of_commands) {
+    add(sentences, "Counted in a pass of its own after the timing: medians over n runs.");
+  } else {
+    add(sentences,
+        "Counted{} in a pass of its own after the timing: medians over n fresh processes, with as "
+        "many iterations as a repetition. The scheduler's counters are of the timing itself, over "
+        "n repetitions.",
+        pass.tool.empty() ? "" : " by " + pass.tool);
+  }
+  if (!remarks.exact.empty()) add(sentences, "callgrind: {}.", remarks.exact);
   if (remarks.user_only) {
     add(sentences,
         "user only: what the kernel did for the program is not in it; where that was not asked "
@@ -153,7 +161,7 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
     for (const model::EventCount& event : measured.events) {
       if (missing.contains(event.event)) continue;
       counted.table.add(cells(event_label(event), event.per_iteration, measured.operations,
-                              remark_of(event, remarks)),
+                              remark_of(measured, event, remarks)),
                         measured.name);
       if (!event.unavailable.empty()) {
         add(counted.missing, "{} of {}: {}.", event.event, measured.name, event.unavailable);
@@ -161,7 +169,10 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
     }
     add_scheduler_counters(measured, counted.table);
   }
-  if (!counted.table.rows.empty()) counted.basis = basis_of(*run.counter_pass, remarks);
+  if (!counted.table.rows.empty()) {
+    counted.basis =
+        basis_of(*run.counter_pass, remarks, std::ranges::all_of(run.cases, is_of_command));
+  }
   return counted;
 }
 
@@ -171,7 +182,11 @@ std::string event_label(const model::EventCount& event) {
 
 std::string_view counter_label(std::string_view name) { return name == "wakeups" ? "wakes" : name; }
 
-std::string exact_basis() {
+std::string exact_basis(const model::Case& measured) {
+  if (is_of_command(measured)) {
+    return "instructions of all processes of a run, from its start to its end, without what the "
+           "kernel does for them";
+  }
   return "instructions of the scheduler in_turn, whose workers run in turn on one thread, of a few "
          "iterations; equal each time, so that a small change shows";
 }

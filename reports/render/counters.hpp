@@ -28,8 +28,8 @@ struct CounterTable {
 /// "task-clock, ns"
 [[nodiscard]] std::string event_label(const model::EventCount& event);
 
-/// A clause that says what instructions-exact counts.
-[[nodiscard]] std::string exact_basis();
+/// A clause that says what instructions-exact counts of a case: of a workload, or of a command.
+[[nodiscard]] std::string exact_basis(const model::Case& measured);
 
 /// "parks 1.00 → 2.00, instructions 1,234 → 2,345"
 [[nodiscard]] std::string moved_text(const std::vector<verdict::CounterMove>& moves);

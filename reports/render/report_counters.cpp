@@ -175,7 +175,8 @@ void add_remarks(const CountedCases& cases, SectionWriter& section) {
       if (from != nullptr) older.insert(from->path);
       if (!median) uncounted[reason].insert(name);
       if (!median || event == nullptr) continue;
-      if (name == model::kInstructionsExact) meanings[exact_basis()].insert(name);
+      if (name == model::kInstructionsExact)
+        meanings[exact_basis(*each.shown->events.benchmark)].insert(name);
       if (event->user_only) {
         meanings["user only, without what the kernel did for the program"].insert(name);
       }

@@ -469,6 +469,43 @@ class Exactly(CountersTest):
         self.assertEqual(events["instructions-exact"]["median"], 1000)
         self.assertIsNotNone(events["cycles"]["median"])
 
+    def count_command(self, body, options=""):
+        """The event of a command, and what was printed, under a valgrind that does `body`."""
+        answer = self.taskbench(
+            "run --command x=true --iterations x=1 --repetitions 1 --json r.json "
+            f"--counters instructions-exact {options}", env=self.fake_valgrind(body))
+        (case,) = self.load("r.json")["taskbench"]["cases"]
+        (event,) = case["events_per_iteration"]
+        return event, " ".join(answer.stdout.split())
+
+    def test_of_a_command_all_processes_of_a_run_count(self):
+        self.write("in", "given")
+        log = str(self.folder / "log")
+        event, printed = self.count_command(
+            "for process in '12':\n"
+            "    with open(out.replace('%p', process), 'w') as file:\n"
+            "        file.write('events: Ir\\ntotals: %s000\\n' % process)\n"
+            f"open({log!r}, 'a').write(sys.stdin.read() + ' ' + sys.argv[-1] + '\\n')",
+            "--input in --prepare 'sh -c \"echo before >> log\"' "
+            "--conclude 'sh -c \"echo after >> log\"'")
+        self.assertEqual((event["median"], event["samples"]), (3000, 5))
+        runs = self.read("log").split("\n")[:-1]
+        self.assertEqual(runs[-15:], ["before", "given true", "after"] * 5)
+        self.assertIn("callgrind: instructions of all processes of a run, from its start to its end",
+                      printed)
+
+    def test_a_command_that_fails_under_callgrind_is_not_counted_unless_it_may(self):
+        body = "open(out, 'w').write('events: Ir\\ntotals: 4000\\n')\nsys.exit(3)"
+        event, _ = self.count_command(body)
+        self.assert_null(event, "under callgrind it exited with status 3")
+        event, _ = self.count_command(body, "--ignore-failure")
+        self.assertEqual(event["median"], 4000)
+
+    def test_of_a_command_nothing_else_can_be_counted(self):
+        answer = self.taskbench("run --command true --counters cycles", status=2)
+        self.assertIn("--counters of a --command: only instructions-exact can be counted; `perf "
+                      "stat CMD` counts the others", answer.stderr)
+
 
 if __name__ == "__main__":
     main()

@@ -227,7 +227,7 @@ class Commands(CommandTest):
             self.assertIn(why, self.run_commands(command, status=2).stderr)
         self.assertIn("'true' is given twice", self.run_commands("true", "true", status=2).stderr)
         for other in ("--workers 2", "--scheduler go", "--time-budget 9s", "--pin",
-                      "--counters basic", "--load wrk", "ping_pong"):
+                      "--load wrk", "ping_pong"):
             self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
 
 
