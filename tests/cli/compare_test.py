@@ -14,6 +14,11 @@ from pathlib import Path
 from fake_program import fake_valgrind
 from taskbench_command import BINARY, CommandTest, main
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/reports/json"))
+
+from schema_case import GONE, SchemaCase
+
 # compare.py of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
 # Stand-ins for two large packages: without U tests and geometric means, compare.py needs nothing of
@@ -381,6 +386,51 @@ class Refusals(CompareTest):
             "a a --map x": "'x' is not OLD=NEW",
             "a a --format tabel": "did you mean 'table'?",
         })
+
+
+class Json(SchemaCase, CompareTest):
+    schema_path = ROOT / "docs/schema/compare-v1.schema.json"
+
+    def answer(self, options, status):
+        return json.loads(self.compare(f"{options} --format json", status=status).stdout)
+
+    def test_a_verdict_keeps_to_its_schema(self):
+        base = self.files("a", 7, {"sort": 100, "hash": 7, "gone": 1})
+        head = self.files("b", 7, {"sort": 130, "hash": 7})
+        document = self.answer(f"--base {base} --head {head}", status=1)
+        self.check(document, (
+            ("taskbench_compare", 2),
+            ("verdict", "fail"),
+            ("machine_differs", None),
+            ("benchmarks 0 reason", GONE),
+            ("benchmarks 0 p", 2),
+            ("benchmarks 0 base_ns", "100"),
+            ("only_base 0", 1),
+        ), new_keys=("new_key", "benchmarks 0 new_key"))
+
+    def test_counters_and_instructions_keep_to_it(self):
+        small = "run chained_spawn --workers 1 --repetitions 3 --min-time 1ms --quiet"
+        env = {**os.environ, "PATH": fake_valgrind(
+            self.folder / "bin", "open(out, 'w').write('events: Ir\\ntotals: 4000\\n')")}
+        for name, length in (("a", 100), ("b", 1000)):
+            self.taskbench(f"{small} --param length={length} --json {name} "
+                           "--counters instructions-exact", env=env)
+            text = self.read(name)
+            self.write(name, text.replace(f"/length:{length}", ""))
+        document = self.answer("a b", status=3)
+        self.assertIsNotNone(document["benchmarks"][0]["instructions"])
+        self.check(document, (("benchmarks 0 instructions repeats", 1),
+                              ("benchmarks 0 instructions threshold", GONE)))
+
+    def test_a_table_keeps_to_it(self):
+        for name in "abc":
+            self.file(name, {"sort": 100, "hash": 7})
+        self.check(self.answer("a b c", status=0), (
+            ("taskbench_compare_columns", GONE),
+            ("columns 0", None),
+            ("benchmarks 0 columns 0 files", -1),
+            ("benchmarks 0 columns 1 changed", "no"),
+        ), new_keys=("new_key", "benchmarks 0 columns 0 new_key"))
 
 
 if __name__ == "__main__":

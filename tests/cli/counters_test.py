@@ -491,8 +491,8 @@ class Exactly(CountersTest):
         self.assertEqual((event["median"], event["samples"]), (3000, 5))
         runs = self.read("log").split("\n")[:-1]
         self.assertEqual(runs[-15:], ["before", "given true", "after"] * 5)
-        self.assertIn("callgrind: instructions of all processes of a run, from its start to its end",
-                      printed)
+        self.assertIn("callgrind: instructions of all processes of a run, from its start to its "
+                      "end", printed)
 
     def test_a_command_that_fails_under_callgrind_is_not_counted_unless_it_may(self):
         body = "open(out, 'w').write('events: Ir\\ntotals: 4000\\n')\nsys.exit(3)"

@@ -2,8 +2,15 @@
 """`taskbench list`: what can be measured."""
 
 import json
+import sys
+from pathlib import Path
 
 from taskbench_command import CommandTest, main
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/reports/json"))
+
+from schema_case import GONE, SchemaCase
 
 WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
              "fib", "skynet", "nqueens", "matmul", "uts_geometric", "uts_binomial", "sort",
@@ -72,6 +79,23 @@ class List(CommandTest):
                 self.assertTrue(text.startswith(begin), text[:80])
                 for name in names:
                     self.assertIn(name, text)
+
+
+class Json(SchemaCase, CommandTest):
+    schema_path = ROOT / "docs/schema/list-v1.schema.json"
+
+    def test_it_keeps_to_its_schema(self):
+        document = json.loads(self.taskbench("list --format json").stdout)
+        self.check(document, (
+            ("workloads 0 name", ""),
+            ("workloads 0 parameters 0 default", "1"),
+            ("schedulers 0 single_worker", None),
+            ("rungs 0 step", GONE),
+            ("parameters 0 workload", GONE),
+        ), new_keys=("workloads 0 new_key", "rungs 0 new_key"))
+        for topic, rows in document.items():
+            self.assertEqual(json.loads(self.taskbench(f"list {topic} --format json").stdout),
+                             {topic: rows})
 
 
 if __name__ == "__main__":
