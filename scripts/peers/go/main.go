@@ -1,4 +1,4 @@
-// The servers, timers and the channel of the workloads, in Go. See scripts/compare-peers.
+// The servers, timers, spawns and the channel of the workloads, in Go. See scripts/compare-peers.
 package main
 
 import (
@@ -169,6 +169,69 @@ func channel(seconds, numbers, senders, receivers, capacity int) {
 	check(json.NewEncoder(os.Stdout).Encode(figures))
 }
 
+// Starts a goroutine that starts the next, so many in all.
+func chain(left int, done chan struct{}) {
+	if left == 0 {
+		done <- struct{}{}
+		return
+	}
+	go chain(left-1, done)
+}
+
+func ping(all *sync.WaitGroup) {
+	question, answer := make(chan struct{}, 1), make(chan struct{}, 1)
+	go func() {
+		<-question
+		answer <- struct{}{}
+	}()
+	question <- struct{}{}
+	<-answer
+	all.Done()
+}
+
+func spawning(what string, seconds, tasks, yields int) {
+	figures := map[string]float64{}
+	measure(seconds, func() {
+		if what == "chained_spawn" {
+			done := make(chan struct{}, 1)
+			chain(tasks, done)
+			<-done
+			return
+		}
+		var all sync.WaitGroup
+		all.Add(tasks)
+		switch what {
+		case "ping_pong":
+			go func() {
+				for i := 0; i < tasks; i++ {
+					go ping(&all)
+				}
+			}()
+		case "spawn_many":
+			for i := 0; i < tasks; i++ {
+				go all.Done()
+			}
+		case "spawn_local":
+			go func() {
+				for i := 0; i < tasks; i++ {
+					go all.Done()
+				}
+			}()
+		case "yield_many":
+			for i := 0; i < tasks; i++ {
+				go func() {
+					for i := 0; i < yields; i++ {
+						runtime.Gosched()
+					}
+					all.Done()
+				}()
+			}
+		}
+		all.Wait()
+	}, figures)
+	check(json.NewEncoder(os.Stdout).Encode(figures))
+}
+
 // main.go WHAT THREADS [SECONDS A B...]
 func main() {
 	runtime.GOMAXPROCS(number(2))
@@ -189,5 +252,11 @@ func main() {
 		timeouts(number(3), number(4), number(5))
 	case "channel":
 		channel(number(3), number(4), number(5), number(6), number(7))
+	default:
+		yields := 0
+		if len(os.Args) > 5 {
+			yields = number(5)
+		}
+		spawning(os.Args[1], number(3), number(4), yields)
 	}
 }

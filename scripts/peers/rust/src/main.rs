@@ -1,12 +1,15 @@
-//! The servers and timers of the workloads, on Tokio, and hyper. See scripts/compare-peers.
+//! The servers, timers and spawns of the workloads, on Tokio, and hyper. See scripts/compare-peers.
 use hyper::header::{HeaderValue, CONTENT_TYPE};
 use hyper::service::{make_service_fn, service_fn};
 use hyper::{Body, Response};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::oneshot;
 
 fn listen() -> tokio::net::TcpListener {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
@@ -129,7 +132,97 @@ async fn timeouts(seconds: u64, tasks: u64, timers: u64) {
     println!("{{{figures}}}");
 }
 
-/// main.rs WHAT THREADS [SECONDS A B]
+/// Tells when so many have called count().
+struct Countdown {
+    left: AtomicU64,
+    done: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Countdown {
+    /// One for the whole program, so that no task counts who refers to it.
+    fn new() -> &'static Countdown {
+        Box::leak(Box::new(Countdown { left: AtomicU64::new(0), done: Mutex::new(None) }))
+    }
+    fn begin(&self, count: u64) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        *self.done.lock().unwrap() = Some(sender);
+        self.left.store(count, Ordering::Relaxed);
+        receiver
+    }
+    fn count(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.done.lock().unwrap().take().unwrap().send(()).unwrap();
+        }
+    }
+}
+
+/// Spawns a task that spawns the next, `left` in all.
+fn chain(left: u64, all: &'static Countdown) {
+    tokio::spawn(async move {
+        if left == 1 {
+            all.count();
+        } else {
+            chain(left - 1, all);
+        }
+    });
+}
+
+async fn ping(all: &'static Countdown) {
+    let (question, asked) = oneshot::channel::<()>();
+    let (answer, answered) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        asked.await.unwrap();
+        answer.send(()).unwrap();
+    });
+    question.send(()).unwrap();
+    answered.await.unwrap();
+    all.count();
+}
+
+/// One of the workloads that spawn, from a thread that is no worker.
+async fn spawning(what: &str, seconds: u64, tasks: u64, yields: u64) {
+    let all = Countdown::new();
+    let figures = measure(seconds, || async {
+        let done = all.begin(if what == "chained_spawn" { 1 } else { tasks });
+        match what {
+            "chained_spawn" => chain(tasks, all),
+            "ping_pong" => {
+                tokio::spawn(async move {
+                    for _ in 0..tasks {
+                        tokio::spawn(ping(all));
+                    }
+                });
+            }
+            "spawn_many" => {
+                for _ in 0..tasks {
+                    tokio::spawn(async move { all.count() });
+                }
+            }
+            "spawn_local" => {
+                tokio::spawn(async move {
+                    for _ in 0..tasks {
+                        tokio::spawn(async move { all.count() });
+                    }
+                });
+            }
+            _ => {
+                for _ in 0..tasks {
+                    tokio::spawn(async move {
+                        for _ in 0..yields {
+                            tokio::task::yield_now().await;
+                        }
+                        all.count();
+                    });
+                }
+            }
+        }
+        done.await.unwrap();
+    })
+    .await;
+    println!("{{{figures}}}");
+}
+
+/// main.rs WHAT THREADS [SECONDS A [B]]
 fn main() {
     let words: Vec<String> = std::env::args().collect();
     let number = |index: usize| words[index].parse::<u64>().unwrap();
@@ -156,9 +249,13 @@ fn main() {
             let (seconds, tasks, longest) = (number(3), number(4), number(5));
             runtime.block_on(async { tokio::spawn(timer(seconds, tasks, longest)).await.unwrap() });
         }
-        _ => {
+        "timeouts" => {
             let (seconds, tasks, timers) = (number(3), number(4), number(5));
             runtime.block_on(async { tokio::spawn(timeouts(seconds, tasks, timers)).await.unwrap() });
+        }
+        what => {
+            let yields = if words.len() > 5 { number(5) } else { 0 };
+            runtime.block_on(spawning(what, number(3), number(4), yields));
         }
     }
 }
