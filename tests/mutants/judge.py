@@ -87,6 +87,10 @@ class Judge:
         if batch:
             yield batch, total
 
+    def is_reached(self, number):
+        """Whether any test reaches the mutant, however long it takes."""
+        return any(number in reached for target in TARGETS for *_, reached in self.tests[target])
+
     # One mutant.
 
     def judge(self, mutant):
@@ -113,8 +117,12 @@ class Judge:
         if said := thread_safety.refusal(self.build.root, mutant):
             return {"verdict": "killed", "by": "compiler", "test": "", "why": said,
                     "seconds": round(time.monotonic() - began, 2)}
-        return {"verdict": "survived" if reached else "not reached", "by": "", "test": "",
-                "why": doubt, "seconds": round(time.monotonic() - began, 2)}
+        verdict = "survived" if reached else "not reached"
+        if not reached and self.is_reached(mutant.number):
+            verdict = "not judged"
+            doubt = f"every test that reaches it takes longer than {self.within_s} s"
+        return {"verdict": verdict, "by": "", "test": "", "why": doubt,
+                "seconds": round(time.monotonic() - began, 2)}
 
     def fails_again(self, target, test, batch, seconds, number):
         names = [test] if test in batch else batch

@@ -197,7 +197,9 @@ class Judging(unittest.TestCase):
     def test_no_test_runs_that_takes_longer_than_the_time_there_is(self):
         fails = RECORD + "exit 1"
         verdicts = self.judged(within_s=0.0005, taskbench_runtime_models=fails)
-        self.assertEqual(verdicts[0]["verdict"], "not reached")
+        self.assertEqual([each["verdict"] for each in verdicts],
+                         ["not judged", "not judged", "not reached"])
+        self.assertIn("longer than 0.0005 s", verdicts[0]["why"])
         verdicts = self.judged(within_s=0.0015, taskbench_runtime_models=fails)
         self.assertEqual(verdicts[0]["verdict"], "killed")
 

@@ -32,7 +32,7 @@ def table(mutants, results, not_compiled, known):
         result = results.get(mutant.name)
         if mutant.name in not_compiled:
             row["does not compile"] += 1
-        elif result is None:
+        elif result is None or result["verdict"] == "not judged":
             row["not judged"] += 1
         elif result["verdict"] == "killed":
             row["time-out" if result["why"] == "time-out" else result["by"]] += 1
@@ -98,7 +98,8 @@ def run(arguments, root):
 
 
 def is_due(mutant, result, again):
-    return result is None or (again and result["verdict"] != "killed")
+    return (result is None or result["verdict"] == "not judged" or
+            (again and result["verdict"] != "killed"))
 
 
 def verdict(mutants, results, not_compiled, known):
@@ -107,7 +108,8 @@ def verdict(mutants, results, not_compiled, known):
     status = 0
     for mutant in mutants:
         result = results.get(mutant.name)
-        if result is None or mutant.name in not_compiled:
+        if (result is None or mutant.name in not_compiled or
+                result["verdict"] == "not judged"):
             continue
         listed = mutant.name in known.reasons or mutant.name in known.without_reason
         if result["verdict"] != "killed" and not listed and known.has_been_judged(mutant.file):
