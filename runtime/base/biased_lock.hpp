@@ -15,9 +15,11 @@
 // ajar: later visitors see all that the owner did until then, and what the owner reads afterwards
 // is that visitor's store or a later one, an open gate only where the owner itself has opened it.
 //
-// Threads: owner_* by the owner, visitor_* by any other thread. The sections must be short and
-// must not call user code. If a visitor loses its core inside, the owner waits for it, and a
-// visitor that must come in waits for whoever is inside.
+// Threads: owner_* by the owner, visitor_* by any other thread. Another thread may become the owner
+// once it has acquired what the one before did. The sections must be short and must not call user
+// code. If a visitor loses its core inside, the owner waits for it, and a visitor that must come in
+// waits for whoever is inside. No turn is promised: an owner among visitors that all must come in
+// finds the gate shut more often than they do.
 //
 // Rejected: a compare-exchange per operation, as the owner of Tokio's and Go's queues does: it
 // waits until all stores before it are done, and those are cache misses when tasks are created.
@@ -43,7 +45,7 @@ class TASKBENCH_LOCK BiasedLock {
   }
 
   void owner_leave() noexcept TASKBENCH_RELEASE() TASKBENCH_UNCHECKED {
-    owner_inside_.store(0, release);  // release: pairs with the acquire in visitor_try_enter
+    owner_inside_.store(0, release);  // release: pairs with the acquire of visitors that enter
   }
 
   /// Fails when another visitor is inside, or when the owner stays inside for long (it lost its

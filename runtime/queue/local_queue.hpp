@@ -115,8 +115,8 @@ class LocalQueue {
     return pop_front(out, [](T) {});
   }
 
-  /// Takes the oldest value, and calls `ahead` with the one behind it, if there is one, for
-  /// prefetching only: a thief may take it meanwhile. Returns false when there is none.
+  /// Takes the oldest value, and calls `ahead` with the second of those behind it, if there is one,
+  /// for prefetching only: a thief may take it meanwhile. Returns false when there is none.
   template <class Ahead>
   bool pop_front(T& out, Ahead&& ahead) {
     // relaxed: only the owner, this thread, stores tail_
@@ -134,7 +134,7 @@ class LocalQueue {
     // release: pairs with the acquire of head_ in size()
     head_.store(head + 1, base::release);
     lock_.owner_leave();
-    if (tail - head > 1) ahead(slot(head + 1).get());
+    if (tail - head > 2) ahead(slot(head + 2).get());
     return true;
   }
 

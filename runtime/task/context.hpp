@@ -18,8 +18,8 @@ struct ThreadContext {
   Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
   /// The LIFO slot of a worker of work_stealing, the task to run next; null elsewhere. While a task
-  /// is here no other thread can reach it, unless handles or wakers of it exist, so that
-  /// join_drop() need not change its count.
+  /// is here no other thread can reach it, unless handles or wakers of it exist, so that its handle
+  /// changes its state by a store.
   Header* next;
   MayBlock may_block;
   /// Operations that the task in this poll may still begin before it gives way, once it has begun

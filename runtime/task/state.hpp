@@ -191,19 +191,19 @@ class State {
   }
 
   [[nodiscard]] bool is_complete() const noexcept {
-    // acquire: pairs with the release of complete(): the output may be read
+    // acquire: pairs with the release of the completer: the output may be read
     return (word_.load(base::acquire) & kComplete) != 0;
   }
 
   /// The JoinHandle stored a waker in the trailer. False: complete meanwhile, the waker is still
   /// the handle's.
   [[nodiscard]] bool set_join_waker() noexcept {
-    // acquire: pairs with the release of complete(), for the failing return
+    // acquire: pairs with the release of the completer, for the failing return
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return false;
-      // release: pairs with the acquire in complete(), which then reads the waker;
-      // acquire: pairs with the release of complete() on failure
+      // release: pairs with the acquire of the completer, which reads the waker;
+      // acquire: pairs with the release of the completer on failure
       if (word_.compare_exchange_weak(seen, seen | kJoinWaker, base::release, base::acquire)) {
         return true;
       }
@@ -212,12 +212,12 @@ class State {
 
   /// The JoinHandle wants its waker back. False: complete meanwhile, the waker is the completer's.
   [[nodiscard]] bool unset_join_waker() noexcept {
-    // acquire: pairs with the release of complete(), for the failing return
+    // acquire: pairs with the release of the completer, for the failing return
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return false;
-      // acquire: pairs with the release of complete() on failure. On success it orders nothing: a
-      // complete() that comes later does not touch the waker
+      // acquire: pairs with the release of the completer on failure. On success it orders nothing:
+      // a completer that comes later does not use the waker
       if (word_.compare_exchange_weak(seen, (seen & ~kJoinWaker) | kJoinChanged, base::acquire,
                                       base::acquire)) {
         return true;
@@ -241,12 +241,12 @@ class State {
 
   /// The JoinHandle goes. If the task is not complete the interest is dropped here.
   [[nodiscard]] JoinDrop drop_join() noexcept {
-    // acquire: pairs with the release of complete(), for the complete return
+    // acquire: pairs with the release of the completer, for the complete return
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return {true, false};
-      // release: pairs with the acquire of has_sole_owner() and of whoever frees the memory;
-      // acquire: pairs with the release of complete() on failure
+      // release: pairs with the acquire of the completer and of whoever frees the memory;
+      // acquire: pairs with the release of the completer on failure
       if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::release,
                                       base::acquire)) {
         return {false, (seen & kJoinWaker) != 0};

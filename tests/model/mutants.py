@@ -102,8 +102,8 @@ NAMED = (
     ("a sleeper is not woken", PARKER, "    sleeper.wake(&token_);\n", ""),
     ("the join waker is set although the task is complete", STATE,
      "      if ((seen & kComplete) != 0) return false;\n"
-     "      // release: pairs with the acquire in complete()",
-     "      // release: pairs with the acquire in complete()"),
+     "      // release: pairs with the acquire of the completer",
+     "      // release: pairs with the acquire of the completer"),
     ("a reference is dropped without release and acquire", STATE,
      "word_.fetch_sub(kReference, base::acq_rel)", "word_.fetch_sub(kReference, base::relaxed)"),
     ("the completer lets go without release", STATE,

@@ -158,6 +158,55 @@ TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task
       kNoWeakFailures);
 }
 
+// Once a waker was taken back, the completer cannot tell one that stands there from the next.
+TEST(JoinModel, a_handle_may_be_awaited_by_a_third_task_while_the_task_ends) {
+  holds(
+      [] {
+        OnAThread thread;
+        task::Header* const header = seven().release_for_spawn(&thread);
+        JoinHandle<Boxed> handle(header);
+        for (int i = 0; i < 2; ++i) {
+          mc::require(polled_and_given_up(awaits_there(handle)), "it has not begun");
+        }
+        base::Thread other([&] { thread.run(header); });
+        mc::require(run_here(awaits_there(handle)) == 7, "the output");
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
+/// Counts itself as long as it lives.
+class Alive {
+ public:
+  explicit Alive(int& count) : count_(count) { ++count_; }
+  Alive(Alive&& other) noexcept : count_(other.count_) { ++count_; }
+  ~Alive() { --count_; }
+
+ private:
+  int& count_;
+};
+
+TEST(JoinModel, a_handle_that_two_tasks_awaited_may_be_dropped_while_the_task_ends) {
+  holds(
+      [] {
+        int alive = 0;
+        OnAThread thread;
+        task::Header* const header =
+            [](int& count) -> Task<Alive> { co_return Alive(count); }(alive).release_for_spawn(
+                               &thread);
+        JoinHandle<Alive> handle(header);
+        const auto awaits_it = [](JoinHandle<Alive>& own) -> Task<> { (void)co_await own; };
+        for (int i = 0; i < 2; ++i) {
+          mc::require(polled_and_given_up(awaits_it(handle)), "it has not begun");
+        }
+        base::Thread other([&] { thread.run(header); });
+        handle.detach();
+        other.join();
+        mc::require(alive == 0, "the output is destroyed");
+      },
+      kNoWeakFailures);
+}
+
 /// A thread that has one task next in line, as a worker has: what it drops and runs there.
 class NextInLine {
  public:

@@ -175,6 +175,39 @@ TEST_P(BlockInPlace, a_shutdown_waits_for_a_blocking_section_and_cancels_the_res
   EXPECT_EQ(census.living(), 0);
 }
 
+/// Sets a flag when it is destroyed.
+class SetsAtEnd {
+ public:
+  explicit SetsAtEnd(std::atomic<bool>& flag) : flag_(flag) {}
+  SetsAtEnd(const SetsAtEnd&) = delete;
+  SetsAtEnd& operator=(const SetsAtEnd&) = delete;
+  ~SetsAtEnd() { flag_.store(true); }
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+TEST_P(BlockInPlace, a_task_that_first_waits_after_a_long_section_is_ended_with_the_others) {
+  std::atomic<int> count{0};
+  std::atomic<bool> is_destroyed{false};
+  Gate gate;
+  {
+    Runtime runtime = of(1);
+    runtime
+        .spawn([&]() -> Task<> {
+          const SetsAtEnd sets(is_destroyed);
+          // Another task runs meanwhile: the only worker has been handed on.
+          block_in_place([&] { wait_for(count, 1); });
+          co_await gate.passed();
+        })
+        .detach();
+    runtime.spawn(count_up(&count)).detach();
+    EXPECT_TRUE(eventually([&] { return gate.waiting() == 1; }));
+    EXPECT_FALSE(is_destroyed.load());
+  }
+  EXPECT_TRUE(is_destroyed.load());
+}
+
 TEST_P(BlockInPlace, what_a_task_does_after_a_long_section_counts_as_before) {
   constexpr int kTasks = 30;
   std::atomic<int> count{0};

@@ -175,19 +175,20 @@ TEST_P(LocalQueueAt, takes_a_batch_up_to_its_free_slots) {
   EXPECT_TRUE(queue_.looks_empty());
 }
 
-TEST_P(LocalQueueAt, names_what_is_popped_next) {
-  std::vector<int> next;
+TEST_P(LocalQueueAt, names_what_is_popped_after_the_next) {
+  std::vector<int> after_next;
   const auto pop = [&] {
     int value = 0;
-    return queue_.pop_front(value, [&](int ahead) { next.push_back(ahead); }) ? value : -1;
+    return queue_.pop_front(value, [&](int ahead) { after_next.push_back(ahead); }) ? value : -1;
   };
   EXPECT_EQ(pop(), -1);
-  push_range(queue_, 5, 8);
+  push_range(queue_, 5, 9);
   EXPECT_EQ(pop(), 5);
   EXPECT_EQ(pop(), 6);
   EXPECT_EQ(pop(), 7);
+  EXPECT_EQ(pop(), 8);
   EXPECT_EQ(pop(), -1);
-  EXPECT_EQ(next, (std::vector<int>{6, 7}));
+  EXPECT_EQ(after_next, (std::vector<int>{7, 8}));
 }
 
 TEST_P(LocalQueueAt, is_pushed_to_behind_others_only) {

@@ -281,6 +281,34 @@ TEST_P(Fairness, tasks_spawned_from_outside_run_under_load_of_every_kind) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Fairness);
 
+/// Notes `id` before each of so many yields.
+Task<> note_and_yield(Log* log, int id, int yields) {
+  for (int i = 0; i < yields; ++i) {
+    log->push_back(id);
+    co_await yield_now();
+  }
+}
+
+TEST(FairnessOfOneWorker, a_task_that_was_woken_has_no_turns_to_make_up_for) {
+  Runtime runtime = build(kOneWorker);
+  Log log;
+  Gate gate;
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> waits = spawn([&]() -> Task<> {
+      co_await yield_now();
+      co_await gate.passed();
+      co_await note_and_yield(&log, 1, 10);
+    });
+    while (gate.waiting() == 0) co_await yield_now();
+    co_await yield_times(100);
+    gate.open();
+    co_await note_and_yield(&log, 2, 10);
+    co_await std::move(waits);
+  });
+  ASSERT_EQ(log.size(), 20U);
+  EXPECT_EQ(std::ranges::adjacent_find(log), log.end()) << "they take turns";
+}
+
 TEST(FairnessOfOneWorker, tasks_that_yield_take_turns) {
   constexpr int kTasks = 50;
   constexpr int kTurns = 1000;

@@ -109,10 +109,10 @@ task::Header* Worker::next_task() {
     if (task::Header* task = look_around()) return task;
   }
   task::Header* task = nullptr;
-  const bool found = queue.pop_front(task, [](task::Header* following) {
+  const bool found = queue.pop_front(task, [](task::Header* after_next) {
     // The header's line and the frame's first: what the poll will touch.
-    __builtin_prefetch(following, 1);
-    __builtin_prefetch(reinterpret_cast<std::byte*>(following) + base::kCacheLineBytes);
+    __builtin_prefetch(after_next, 1);
+    __builtin_prefetch(reinterpret_cast<std::byte*>(after_next) + base::kCacheLineBytes);
   });
   if (!found) return nullptr;
   rounds.count_turn(queue);
@@ -197,7 +197,7 @@ bool Worker::poll(task::Header* task) {
     set_.notify_from(*this);
     return false;
   }
-  if (is_behind) return true;
+  if (is_behind && !queue.looks_empty()) return true;
   // Without a task in the LIFO slot no notification is needed: either the queue is not empty, and
   // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it is
   // empty, and then the task goes on. See docs/design/scheduler.md.
@@ -391,7 +391,9 @@ void Worker::sleep() {
 
 void Worker::look_at_driver() {
   set_.driver().look(&timers_);
+  if (context_->next == nullptr) return;
   queue_what_is_next();
+  set_.notify_from(*this);  // a task that comes next may be polled before it
 }
 
 void Worker::queue_what_is_next() {
