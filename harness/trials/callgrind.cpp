@@ -149,6 +149,14 @@ double iterations_in(const fs::path& json, const std::string& benchmark, std::st
 
 }  // namespace
 
+Strings under_callgrind(const fs::path& file, const Strings& options, const Strings& command) {
+  Strings words{"valgrind", "--tool=callgrind", "--callgrind-out-file=" + file.string()};
+  words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
 std::optional<perf::CallgrindProfile> sum_of_callgrind_files(const fs::path& folder) {
   std::optional<perf::CallgrindProfile> result;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -198,14 +206,12 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   const fs::path json = bench.scratch.path() / "counted.json";
   std::error_code ignored;
   fs::remove(json, ignored);
-  const Call call = call_of(program, benchmark, seed, json);
-  Strings words{"valgrind", "--tool=callgrind", "--trace-children=yes",
-                "--callgrind-out-file=" + (scratch.path() / "callgrind.out.%p").string()};
-  words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
-  words.insert(words.end(), call.of_callgrind.begin(), call.of_callgrind.end());
-  const std::size_t name = words.size();
-  words.insert(words.end(), call.of_program.begin(), call.of_program.end());
-  if (!is_looked_up(words[name])) words[name] = fs::absolute(words[name]).string();
+  Call call = call_of(program, benchmark, seed, json);
+  call.of_callgrind.emplace_back("--trace-children=yes");
+  std::string& name = call.of_program.front();
+  if (!is_looked_up(name)) name = fs::absolute(name).string();
+  const Strings words =
+      under_callgrind(scratch.path() / "callgrind.out.%p", call.of_callgrind, call.of_program);
   std::string preloaded = allocation_marks_in(bench.scratch.path()).string();
   const std::string others = environment_value("LD_PRELOAD");
   if (!others.empty()) preloaded += ':' + others;

@@ -57,6 +57,11 @@ struct CallgrindCount {
                                                 const std::string& benchmark, std::uint64_t seed,
                                                 double timeout_s, const Bench& bench);
 
+/// A command under callgrind, which writes what it executed into `file`; with %p in the name, into
+/// one for each process. `options` are callgrind's.
+[[nodiscard]] Strings under_callgrind(const fs::path& file, const Strings& options,
+                                      const Strings& command);
+
 /// What all processes executed that wrote what they did into files in this folder; empty if none
 /// has.
 [[nodiscard]] std::optional<perf::CallgrindProfile> sum_of_callgrind_files(const fs::path& folder);

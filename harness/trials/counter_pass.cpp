@@ -86,13 +86,13 @@ class CountingPass {
     const auto count_once = [&](std::size_t i) {
       Case spec = plan_.cases[i];  // on a scheduler that does the same each time
       if (!spec.scheduler->repeatable) spec.scheduler = find_scheduler("in_turn");
-      return under_callgrind(command(spec, kUnusedMinTime_s, kCountedIterations));
+      return count_iterations(command(spec, kUnusedMinTime_s, kCountedIterations));
     };
     count_exactly(count_once, kCountedIterations);
   }
 
   void count_commands_by_callgrind() {
-    count_exactly([&](std::size_t i) { return under_callgrind(plan_.commands[i]); }, 1);
+    count_exactly([&](std::size_t i) { return count_run(plan_.commands[i]); }, 1);
   }
 
  private:
@@ -146,13 +146,11 @@ class CountingPass {
     }
   }
 
-  PerfOutcome under_callgrind(const Strings& command) const {
+  /// The iterations of one case, which `command` runs.
+  PerfOutcome count_iterations(const Strings& command) const {
     const fs::path file = scratch_.path() / "callgrind.out";
     fs::remove(file);
-    Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
-                  "--callgrind-out-file=" + file.string()};
-    words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
-    words.insert(words.end(), command.begin(), command.end());
+    const Strings words = under_callgrind(file, {"--toggle-collect=taskbench_iteration"}, command);
     const ProcessOutcome outcome = run_process({.command = words, .timeout_s = kLongest_s}, stop_);
     PerfOutcome result;
     if (outcome.end == ProcessOutcome::End::not_started) {
@@ -166,18 +164,12 @@ class CountingPass {
   }
 
   /// One run of a command, with what is to be done before and after it.
-  PerfOutcome under_callgrind(const TimedCommand& command) const {
+  PerfOutcome count_run(const TimedCommand& command) const {
     const ScratchFolder files;
-    Strings words{"sh",
-                  "-c",
-                  "exec \"$@\" < \"$0\"",
-                  command.input.string(),
-                  "valgrind",
-                  "--tool=callgrind",
-                  "--trace-children=yes",
-                  "--callgrind-out-file=" + (files.path() / "callgrind.out.%p").string()};
-    words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
-    words.insert(words.end(), command.words.begin(), command.words.end());
+    const Strings counted =
+        under_callgrind(files.path() / "callgrind.out.%p", {"--trace-children=yes"}, command.words);
+    Strings words{"sh", "-c", "exec \"$@\" < \"$0\"", command.input.string()};
+    words.insert(words.end(), counted.begin(), counted.end());
     PerfOutcome result;
     const auto run = [&](std::string_view what, const Strings& run_words, bool may_fail) {
       if (run_words.empty() || !result.failure.empty()) return;

@@ -106,26 +106,6 @@ TEST(LocalQueueModel, pushes_and_pops_against_a_thief_under_an_even_lock) {
   push_and_pop_against_a_thief<base::EvenLock>();
 }
 
-TEST(LocalQueueModel, pushes_behind_others_into_what_a_thief_has_emptied) {
-  holds([] {
-    using Queue = queue::LocalQueue<int, FourSlots>;
-    Queue victim;
-    Queue own;
-    Taken by_owner;
-    Taken by_thief;
-    Taken overflowed;
-    for (const int value : {1, 2, 3, 4}) victim.push_back(value, never);
-    base::Thread thief([&] { steal(victim, own, by_thief); });
-    mc::require(victim.push_behind(5, into(overflowed)), "it is not empty");
-    mc::require(victim.push_behind(6, into(overflowed)), "it is not empty");
-    thief.join();
-    by_owner.drain(victim);
-    mc::sometimes("it overflows", !overflowed.values().empty());
-    mc::sometimes("a thief has made room", overflowed.values().empty());
-    require_all(6, {&by_owner, &by_thief, &overflowed});
-  });
-}
-
 TEST(LocalQueueModel, pushes_against_a_thief_that_takes_two) {
   holds([] {
     using Queue = queue::LocalQueue<int, FourSlots>;
@@ -172,23 +152,35 @@ TEST(LocalQueueModel, overflow_against_a_thief_under_an_even_lock) {
   overflow_against_a_thief<base::EvenLock>();
 }
 
-TEST(LocalQueueModel, pushes_into_what_a_thief_has_emptied) {
-  holds([] {
+/// `push` pushes a value into a queue that a thief may have emptied, and takes what overflows.
+template <class Push>
+void push_into_what_a_thief_has_emptied(const Push& push) {
+  holds([&push] {
     using Queue = queue::LocalQueue<int, FourSlots>;
     Queue victim;
     Queue own;
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = into(overflown);
-    for (const int value : {1, 2, 3, 4}) victim.push_back(value, overflow);
+    for (const int value : {1, 2, 3, 4}) victim.push_back(value, never);
     base::Thread thief([&] { steal(victim, own, by_thief); });
-    victim.push_back(5, overflow);
-    victim.push_back(6, overflow);
+    for (const int value : {5, 6}) push(victim, value, into(overflown));
     thief.join();
     by_owner.drain(victim);
+    mc::sometimes("it overflows", !overflown.values().empty());
     mc::sometimes("no overflow", overflown.values().empty());
     require_all(6, {&by_owner, &by_thief, &overflown});
+  });
+}
+
+TEST(LocalQueueModel, pushes_into_what_a_thief_has_emptied) {
+  push_into_what_a_thief_has_emptied(
+      [](auto& queue, int value, auto overflow) { queue.push_back(value, overflow); });
+}
+
+TEST(LocalQueueModel, pushes_behind_others_into_what_a_thief_has_emptied) {
+  push_into_what_a_thief_has_emptied([](auto& queue, int value, auto overflow) {
+    mc::require(queue.push_behind(value, overflow), "it is not empty");
   });
 }
 
