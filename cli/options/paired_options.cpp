@@ -300,9 +300,11 @@ void PairedPlan::declare(Options& options) {
                 "or --min-time is given, repetitions are fewer and shorter where 16 blocks would "
                 "not fit, and longer where starting the program takes most of the time.");
   options
-      .value("--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
-             "Benchmarks to measure first where the budget is too small for all; a * stands for "
-             "any part of a name.")
+      .value(
+          "--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
+          "Benchmarks to measure first where the budget is too small for all; a * stands for "
+          "any part of a name. Between revisions, those that are called like a changed file come "
+          "first as well.")
       ->default_str("those that seem slower");
   options
       .value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks}, "Most blocks.")

@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <cctype>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -21,6 +22,22 @@ constexpr double kUnknown = 0.02;
 /// The part of the time that the first runs let expect which the first block takes at least: they
 /// may have met a cold cache, or a busy machine.
 constexpr double kAtLeastAsExpected = 0.25;
+
+/// A change of more files than these touches everything.
+constexpr std::size_t kMostChangedFiles = 100;
+/// Shorter names, in letters, are in too many others.
+constexpr std::size_t kShortestName = 3;
+
+/// Its letters and digits, in lower case: HashMap, hash_map and BM_hash-map have the same ones in
+/// common.
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char each : name) {
+    const auto letter = static_cast<unsigned char>(each);
+    if (std::isalnum(letter) != 0) letters += static_cast<char>(std::tolower(letter));
+  }
+  return letters;
+}
 
 /// The time of each of the benchmarks that the last complete block has measured.
 const std::map<std::string, double>& last_measured(const model::PairedTrial& trial) {
@@ -200,10 +217,26 @@ Strings at_first(const model::PairedTrial& trial, double budget_s) {
 
 }  // namespace
 
+Strings names_to_look_for(const Strings& files) {
+  Strings names;
+  if (files.size() > kMostChangedFiles) return names;
+  for (const std::string& file : files) {
+    std::string name = fs::path(file).stem().string();
+    if (letters_of(name).size() < kShortestName || contains(names, name)) continue;
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
-  return std::ranges::any_of(setup.changed_first, [&](const std::string& pattern) {
+  const auto is_like_it = [&](const std::string& pattern) {
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+  };
+  const auto has_it = [letters = letters_of(name)](const std::string& file) {
+    return letters.find(letters_of(file)) != std::string::npos;
+  };
+  return std::ranges::any_of(setup.changed_first, is_like_it) ||
+         std::ranges::any_of(setup.changed_files, has_it);
 }
 
 bool has_settled(const BenchmarkVerdict& row) {

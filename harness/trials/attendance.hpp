@@ -23,7 +23,11 @@ inline constexpr std::size_t kFewest = 16;
 /// Whether the times of a benchmark that count are decided, and a later look bears that out.
 [[nodiscard]] bool has_settled(const verdict::BenchmarkVerdict& row);
 
-/// Whether --changed-first names it.
+/// What benchmarks that belong to one of these files are probably called: the file's name without
+/// folder and extension. Nothing, if there are too many files to point anywhere.
+[[nodiscard]] Strings names_to_look_for(const Strings& files);
+
+/// Whether --changed-first names it, or it is called like a file in which two revisions differ.
 [[nodiscard]] bool is_wanted_first(const model::PairedSetup& setup, const std::string& name);
 
 /// What the next block measures.

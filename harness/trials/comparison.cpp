@@ -2,6 +2,7 @@
 
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
+#include "harness/trials/attendance.hpp"
 #include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/identity.hpp"
@@ -190,6 +191,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     const auto difference =
         difference_in_documentation(*repository_, base, head, plan_.documentation);
     doubt_ = difference.doubt;
+    trial_.setup.changed_files = names_to_look_for(difference.sources);
     if (!difference.holds) return false;
     if (!difference.changed.empty()) {
       why_identical_ = fmt::format("the commits differ only in what counts as documentation: {}",

@@ -61,13 +61,12 @@ DocumentationOnly difference_in_documentation(const GitRepository& repository,
   try {
     for (const ChangedFile& file : repository.changes(base, head)) {
       const auto is_like_it = [&](const std::string& each) { return matches(each, file.path); };
-      if (file.is_submodule || std::ranges::none_of(patterns, is_like_it)) {
-        result.doubt = fmt::format("{} differs", file.path);
-        return result;
-      }
-      result.changed.push_back(file.path);
+      const bool is_source = file.is_submodule || std::ranges::none_of(patterns, is_like_it);
+      (is_source ? result.sources : result.changed).push_back(file.path);
     }
-    if (!result.changed.empty()) {
+    if (!result.sources.empty()) {
+      result.doubt = fmt::format("{} differs", result.sources.front());
+    } else if (!result.changed.empty()) {
       result.doubt = link_to_any(repository.links(head), result.changed, patterns);
     }
   } catch (const GitError& error) {

@@ -21,7 +21,8 @@ inline constexpr std::string_view kNoDocumentation = "none";
 
 struct DocumentationOnly {
   bool holds = false;
-  Strings changed;    ///< what differs, where it holds: nothing, or documentation
+  Strings changed;    ///< what differs and is documentation
+  Strings sources;    ///< what differs and is not, where git could tell
   std::string doubt;  ///< where it does not: what a program may see, in words that follow "but"
 };
 

@@ -127,6 +127,7 @@ void describe(Io& io, Setup& setup) {
   io.unless_default("explored_s", setup.explored_s, is_positive);
   io.unless_default("process_s", setup.process_s, is_positive);
   io.unless_default("changed_first", setup.changed_first);
+  io.unless_default("changed_files", setup.changed_files);
   io.unless_default("fits_budget", setup.fits_budget);
   io.unless_default("trials", setup.trials, is_positive);
   io.unless_default("timeout_s", setup.timeout_s, is_positive);

@@ -146,6 +146,10 @@ struct PairedSetup : Sampling {
   double process_s = 0;   ///< that a process of all benchmarks should take; 0: not known
   /// Patterns of benchmarks that come first where there is no time for all.
   std::vector<std::string> changed_first;
+  /// The names, without folder and extension, of the files in which two revisions differ:
+  /// benchmarks that are called like one of them come first, too. Empty if they are too many to
+  /// point anywhere.
+  std::vector<std::string> changed_files{};
   bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;

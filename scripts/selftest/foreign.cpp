@@ -1,5 +1,5 @@
 // A program as strangers write them: COUNT benchmarks of six kinds in turn. The work of every
-// EVERYth one grows by SLOWER per cent.
+// EVERYth one grows by SLOWER tenths of a per cent.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 volatile const int kSlower = SLOWER;
 
 int share_of(int number, int size) {
-  return number % EVERY == 0 ? size * (100 + kSlower) / 100 : size;
+  return number % EVERY == 0 ? size * (1000 + kSlower) / 1000 : size;
 }
 
 std::vector<int> shuffled() {

@@ -95,6 +95,7 @@ class PullRequests(GateTest):
         result = self.load("r.json")
         self.assertEqual((result["outcome"], result["verdict"]), ("judged", "FAIL"))
         self.assertEqual(result["head"]["commit"], head)
+        self.assertEqual(result["setup"]["changed_files"], ["bench"])
 
     def test_the_comment_has_a_command_that_does_the_same(self):
         head = self.commit("slower", SLOWER)

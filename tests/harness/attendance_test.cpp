@@ -304,6 +304,16 @@ TEST(Attendance, a_budget_that_does_not_reach_all_begins_with_those_that_are_nam
   EXPECT_NE(report.overall, Verdict::pass);
 }
 
+TEST(Attendance, a_benchmark_is_found_by_the_file_that_changed_however_both_spell_its_name) {
+  model::PairedSetup setup;
+  setup.changed_files = names_to_look_for({"src/hash_map.cpp", "include/hash_map.hpp", "io/a.c"});
+  EXPECT_EQ(setup.changed_files, Strings{"hash_map"}) << "each once, and none of a single letter";
+  EXPECT_TRUE(is_wanted_first(setup, "BM_HashMap/8"));
+  EXPECT_TRUE(is_wanted_first(setup, "hash-map insert"));
+  EXPECT_FALSE(is_wanted_first(setup, "BM_Hash/8"));
+  EXPECT_TRUE(names_to_look_for(Strings(101, "src/sort.cpp")).empty()) << "it touches everything";
+}
+
 TEST(Attendance, what_executes_something_else_comes_before_what_does_not) {
   MadeUp made(many(80, 0.5, 0.02), Noise::normal, 9, 16);
   made.trial.setup.process_s = kBlockOf80_s / 4;

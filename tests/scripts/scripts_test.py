@@ -1,70 +1,13 @@
 #!/usr/bin/env python3
 """The scripts, run in a copy of their folder with stand-ins for the commands that they call."""
 
-import os
 import re
-import shutil
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from script_case import ROOT, RepositoryTest, ScriptTest
+
 WORKLOADS = "chained_spawn ping_pong spawn_many spawn_local yield_many"
-
-
-class ScriptTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = Path(directory.name) / "a clone"
-        self.bin = Path(directory.name) / "bin"
-        self.calls = Path(directory.name) / "calls"
-        for folder in ("scripts", ".ci"):
-            shutil.copytree(ROOT / folder, self.root / folder)
-        self.bin.mkdir()
-        self.calls.touch()
-
-    def stand_in(self, path, body=""):
-        """Puts at `path` a script that notes how it was called, then runs `body`."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
-        path.chmod(0o755)
-
-    def run_script(self, name, *arguments, cwd="/", status=0, **environment):
-        """Runs a script, checks its exit status, and returns its answer."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
-        answer = subprocess.run(
-            [self.root / name, *map(str, arguments)],
-            env={**inherited, "PATH": f"{self.bin}:{os.environ['PATH']}", **environment},
-            cwd=cwd, capture_output=True, text=True, check=False,
-        )
-        self.assertEqual(answer.returncode, status, answer.stderr)
-        return answer
-
-    def called(self):
-        return self.calls.read_text().splitlines()
-
-
-class RepositoryTest(ScriptTest):
-    """Tests with a git repository."""
-
-    def setUp(self):
-        super().setUp()
-        self.repository = self.root.parent / "repository"
-        self.repository.mkdir()
-        self.git("init", "--quiet", "--initial-branch", "main")
-
-    def git(self, *arguments):
-        return subprocess.run(
-            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *map(str, arguments)],
-            cwd=self.repository, capture_output=True, text=True, check=True,
-        ).stdout.strip()
-
-    def commit(self, message):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", message)
-        return self.git("rev-parse", "HEAD")
 
 
 class EveryScript(ScriptTest):
@@ -624,76 +567,6 @@ class DiffBaseline(ScriptTest):
     def test_fails_when_the_build_fails(self):
         self.stand_in(self.root / "scripts/build", "exit 3")
         self.diff(status=3)
-
-
-class SelftestTargets(ScriptTest):
-    """The stand-in judges as the file `answer` says: benchmarks that fail, then an exit status."""
-
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(ROOT / "examples/gate", self.root / "examples/gate")
-        self.stand_in(self.bin / "g++", 'while [ "$1" != -o ]; do shift; done; touch "$2"')
-        self.taskbench = self.bin / "taskbench"
-        self.stand_in(self.taskbench, f"""
-case "$*" in *--merge*--journal*) exit 2 ;; *--part*) exit 0 ;; esac
-read -r fails status <'{self.root}/answer'
-while [ "$1" != --json ]; do shift; done
-interval=$(cat '{self.root}/interval' 2>/dev/null || echo '"interval_low": 0, "interval_high": 1')
-echo '{{"blocks": 32, "benchmarks": [{{"name": "work/1", "verdict": "PASS", '$interval'}},' >"$2"
-echo '{{"name": "'$fails'", "verdict": "PASS", "cpu_time": {{"verdict": "FAIL"}},' >>"$2"
-echo '"interval_low": 0, "interval_high": 1}}]}}' >>"$2"
-rm -f '{self.root}/interval'  # of the first report alone
-exit $status""")
-
-    def targets(self, *options, answer="none 0", status=0):
-        (self.root / "answer").write_text(answer + "\n")
-        return self.run_script("scripts/selftest-targets", "--taskbench", self.taskbench,
-                               "--out", self.root / "out", *options, status=status).stdout
-
-    def test_counts_what_was_found_and_what_failed_falsely(self):
-        said = self.targets("--target", "busy-10", "--trials", "2", answer="work/6 1")
-        self.assertRegex(said, r"\| busy-10 \| .*18 of 20 \| 2 of 2 \| 0 of 2 \| 32 \|")
-        said = self.targets("--target", "busy-10", "--trials", "3", answer="work/5 1", status=1)
-        self.assertNotIn("busy-10 2 of 3", said)  # two are kept
-        self.assertRegex(said, r"\| busy-10 \| .* \| 2 of 3 \| 1 of 3 \|")
-        self.assertIn("2 of 3 | 1 of 3", self.targets("--target", "busy-10", "--report", status=1))
-
-    def test_unchanged_programs_have_to_pass(self):
-        self.targets("--target", "busy-aa", "--trials", "1", answer="none 0", status=1)
-        said = self.targets("--target", "busy-aa", "--trials", "2", answer="none 3", status=1)
-        self.assertRegex(said, r"\| busy-aa \| .* \| 1 of 2 \| 2 of 2 \|")
-
-    def test_parts_are_measured_one_by_one_and_their_merge_is_judged(self):
-        said = self.targets("--target", "parts-10", "--trials", "1", answer="work/6 1")
-        self.assertRegex(said, r"\| parts-10 \| .* \| 1 of 1 \| 0 of 1 \|")
-        calls = [call for call in self.called() if call.startswith("taskbench ")]
-        self.assertEqual([" --part %d/4 " % part in call for part, call in
-                          zip((1, 2, 3, 4), calls)], [True] * 4)
-        self.assertRegex(calls[4], "^taskbench ab --merge( [^.]*/part-[1-4]-of-4.journal){4} ")
-        said = self.targets("--target", "parts-aa", "--trials", "1", answer="work/6 1", status=1)
-        self.assertRegex(said, r"\| parts-aa \| .* \| 0 of 1 \| 1 of 1 \|")
-
-    def test_parts_have_to_agree_with_one_piece(self):
-        said = self.targets("--target", "parts-whole", "--trials", "1", answer="work/6 1")
-        self.assertRegex(said, r"\| parts-whole \| .* \| 1 of 1 \| 0 of 1 \|")
-        (self.root / "interval").write_text('"interval_low": 2, "interval_high": 3')
-        said = self.targets("--target", "parts-whole", "--trials", "2", answer="work/6 1", status=1)
-        self.assertRegex(said, r"\| parts-whole \| .* \| 1 of 2 \| 0 of 2 \|")
-
-    def test_an_example_is_gated_by_the_command_of_its_readme(self):
-        said = self.targets("--target", "shell-10,shell-aa", "--trials", "1", answer="command 1",
-                            status=1)
-        self.assertRegex(said, r"\| shell-10 \| .* \| 1 of 1 \| 0 of 1 \|")
-        self.assertRegex(said, r"\| shell-aa \| .* \| 0 of 1 \| 1 of 1 \|")
-        calls = [call for call in self.called() if call.startswith("taskbench gate ")]
-        self.assertEqual(["--program ./count 30000" in call for call in calls], [True] * 2)
-        self.assertIn("i=-3000", (self.root / "out/example-shell-10/count").read_text())
-        self.assertIn("i=0", (self.root / "out/example-shell-0/count").read_text())
-
-    def test_what_is_no_target_or_no_time_is_refused(self):
-        self.assertIn("busy-10", self.run_script("scripts/selftest-targets", "--target", "busy",
-                                                 status=2).stderr)
-        self.run_script("scripts/selftest-targets", "--time", "1", status=2)
 
 
 if __name__ == "__main__":
