@@ -87,6 +87,19 @@ std::string shown_names(const Strings& names) {
          shown_names(report.only_base), shown_names(report.only_head), hint);
 }
 
+/// Refuses a metric that no benchmark of either side reports, with the names of those that both do.
+void refuse_unreported(const model::JudgedMetric& metric, const std::set<std::string>& known,
+                       const verdict::FilesReport& report) {
+  for (const verdict::FilesRow& row : report.rows) {
+    if (contains(row.judged, metric.name, &verdict::JudgedFilesVerdict::metric)) return;
+  }
+  if (known.empty()) {
+    refuse("--judge: the files have nothing beside times, so that '{}' cannot be judged",
+           metric.name);
+  }
+  refuse("--judge: {}", unknown_name("metric", metric.name, known));
+}
+
 void refuse_too_many(const Strings& files, std::string_view what) {
   if (files.size() <= stats::kMaxShiftSample) return;
   refuse("at most {} files {}", stats::kMaxShiftSample, what);
@@ -132,6 +145,7 @@ class CompareCommand final : public Command {
                   "benchmarks are paired: of the first side, or of all columns. Without NEW the "
                   "part is left out. May be repeated.");
     verdict_.declare(options, policy_.delta, policy_.alpha);
+    declare_judged(options, policy_.judged);
     options.group("Output");
     declare_format(options, format_, "", render::formats_of_measures());
   }
@@ -144,6 +158,9 @@ class CompareCommand final : public Command {
         throw UsageError(
             "columns come from FILE..., from --by KEY FILE..., or from --column NAME=FILE,... "
             "given several times, and not from more than one of these");
+      }
+      if (!policy_.judged.empty()) {
+        throw UsageError("--judge: columns have no verdict; give two sides, by --base and --head");
       }
       return compare_columns();
     }
@@ -205,6 +222,9 @@ class CompareCommand final : public Command {
           work.show(fmt::format("{} of {} benchmarks compared", done, all));
         });
     if (report.rows.empty()) refuse_nothing_in_common(report);
+    for (const model::JudgedMetric& each : policy_.judged) {
+      refuse_unreported(each, verdict::metrics_of(base, head), report);
+    }
     return report;
   }
 

@@ -103,60 +103,6 @@ struct Instructions {
   }
 };
 
-/// Metrics to judge, such as "peak_memory_bytes=5%" or "more:score=3%".
-struct Judged {
-  static constexpr std::string_view kMore = "more:";
-  static constexpr std::string_view kLess = "less:";
-
-  [[nodiscard]] static std::vector<model::JudgedMetric> parse(std::string_view option,
-                                                              const Strings& given) {
-    std::vector<model::JudgedMetric> metrics;
-    for (const std::string& text : parse_list(option, given)) {
-      model::JudgedMetric metric = one(option, text);
-      if (contains(metrics, metric.name, &model::JudgedMetric::name)) {
-        refuse("{}: '{}' is named twice", option, metric.name);
-      }
-      metrics.push_back(std::move(metric));
-    }
-    return metrics;
-  }
-  [[nodiscard]] static std::string written(const std::vector<model::JudgedMetric>& metrics) {
-    return joined(each_of(metrics,
-                          [](const model::JudgedMetric& each) {
-                            return fmt::format("{}{}={}", each.more_is_better ? kMore : kLess,
-                                               each.name, Percentage::written(each.delta));
-                          }),
-                  ",");
-  }
-
- private:
-  static model::JudgedMetric one(std::string_view option, std::string_view text) {
-    const std::size_t equals = text.rfind('=');
-    std::string_view name = text.substr(0, equals);
-    // What a second brings forth should be more.
-    bool more_is_better = name.ends_with("_per_second") || name.ends_with("/s");
-    for (const std::string_view prefix : {kMore, kLess}) {
-      if (!name.starts_with(prefix)) continue;
-      more_is_better = prefix == kMore;
-      name.remove_prefix(prefix.size());
-    }
-    if (equals == std::string_view::npos || name.empty()) {
-      refuse(
-          "{} '{}': give a metric and the smallest change that matters, such as "
-          "peak_memory_bytes=5%",
-          option, text);
-    }
-    for (const std::string_view time : {"time", "real_time", "cpu_time", "cpu_ns"}) {
-      if (name == time) refuse("{} '{}': times are always judged, by --delta", option, text);
-    }
-    const std::string percentage(text.substr(equals + 1));
-    const double most = more_is_better ? 0.99 : 10;  // nothing falls by more than all of it
-    return {.name = std::string(name),
-            .delta = Percentage{0.0001, most}.parse(option, {percentage}),
-            .more_is_better = more_is_better};
-  }
-};
-
 /// When benchmarks are counted that nobody has asked to count: the values of --exact.
 constexpr Named<bool> kExact[] = {{"auto", true}, {"off", false}};
 
@@ -333,11 +279,7 @@ void PairedPlan::declare(Options& options) {
       By{parse_acknowledged, OptionValues{OptionValues::Kind::list_of, names_of_counts()}},
       fmt::format("Counts that may grow: {}. They are shown, and fail nothing.",
                   joined(names_of_counts(), ", ")));
-  options.value("--judge", setup.judged, "METRIC=PERCENTAGE[,...]", Judged{},
-                "Judge something else that the benchmarks report as well, such as "
-                "peak_memory_bytes of a command, or a counter of Google Benchmark, with the "
-                "smallest change that matters. Less is better, unless its name ends with "
-                "_per_second or /s, or is given as more:METRIC; less:METRIC says the opposite.");
+  declare_judged(options, setup.judged);
   options.flag(
       "--explain", explain,
       fmt::format("After a FAIL, show which functions execute more, also where counts have not "

@@ -6,6 +6,68 @@
 #include "reports/render/sentences.hpp"
 
 namespace taskbench::cli {
+namespace {
+
+/// Metrics to judge, such as "peak_memory_bytes=5%" or "more:score=3%".
+struct Judged {
+  static constexpr std::string_view kMore = "more:";
+  static constexpr std::string_view kLess = "less:";
+
+  [[nodiscard]] static std::vector<model::JudgedMetric> parse(std::string_view option,
+                                                              const Strings& given) {
+    std::vector<model::JudgedMetric> metrics;
+    for (const std::string& text : parse_list(option, given)) {
+      model::JudgedMetric metric = one(option, text);
+      if (contains(metrics, metric.name, &model::JudgedMetric::name)) {
+        refuse("{}: '{}' is named twice", option, metric.name);
+      }
+      metrics.push_back(std::move(metric));
+    }
+    return metrics;
+  }
+  [[nodiscard]] static std::string written(const std::vector<model::JudgedMetric>& metrics) {
+    return joined(each_of(metrics,
+                          [](const model::JudgedMetric& each) {
+                            const std::string_view direction = each.more_is_better ? kMore : kLess;
+                            return fmt::format(
+                                "{}{}={}", each.direction_is_given ? direction : std::string_view(),
+                                each.name, Percentage::written(each.delta));
+                          }),
+                  ",");
+  }
+
+ private:
+  static model::JudgedMetric one(std::string_view option, std::string_view text) {
+    const std::size_t equals = text.rfind('=');
+    std::string_view name = text.substr(0, equals);
+    // What a second brings forth should be more.
+    bool more_is_better = name.ends_with("_per_second") || name.ends_with("/s");
+    bool direction_is_given = false;
+    for (const std::string_view prefix : {kMore, kLess}) {
+      if (!name.starts_with(prefix)) continue;
+      direction_is_given = true;
+      more_is_better = prefix == kMore;
+      name.remove_prefix(prefix.size());
+    }
+    if (equals == std::string_view::npos || name.empty()) {
+      refuse(
+          "{} '{}': give a metric and the smallest change that matters, such as "
+          "peak_memory_bytes=5%",
+          option, text);
+    }
+    for (const std::string_view time : {"time", "real_time", "cpu_time", "cpu_ns"}) {
+      if (name == time) refuse("{} '{}': times are always judged, by --delta", option, text);
+    }
+    const std::string percentage(text.substr(equals + 1));
+    const double most = more_is_better ? 0.99 : 10;  // nothing falls by more than all of it
+    return {.name = std::string(name),
+            .delta = Percentage{0.0001, most}.parse(option, {percentage}),
+            .more_is_better = more_is_better,
+            .direction_is_given = direction_is_given};
+  }
+};
+
+}  // namespace
 
 void declare_timeout(Options& options, double& timeout_s) {
   options.group("How to measure");
@@ -39,6 +101,14 @@ void declare_kind(Options& options, std::string& kind) {
                          "1.5 ms'.",
                          joined(names, ", ")))
       ->default_str("recognised, but for pytest, pyperf, jmh, command and lines");
+}
+
+void declare_judged(Options& options, std::vector<model::JudgedMetric>& judged) {
+  options.value("--judge", judged, "METRIC=PERCENTAGE[,...]", Judged{},
+                "Judge something else that the benchmarks report as well, such as "
+                "peak_memory_bytes of a command, or a counter of Google Benchmark, with the "
+                "smallest change that matters. Less is better, unless its name ends with "
+                "_per_second or /s, or is given as more:METRIC; less:METRIC says the opposite.");
 }
 
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what) {

@@ -21,6 +21,9 @@ void declare_sampling(Options& options, model::Sampling& sampling, double& timeo
 /// Declares --kind, the kind of all programs that are measured.
 void declare_kind(Options& options, std::string& kind);
 
+/// Declares --judge, the metrics that are judged beside the times.
+void declare_judged(Options& options, std::vector<model::JudgedMetric>& judged);
+
 /// Declares --allow-busy: do `what` on a busy machine as well.
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);
 

@@ -243,6 +243,19 @@ std::set<std::string> counters_in(const model::Case& benchmark) {
   return names;
 }
 
+/// Takes which way is better from the program, if it says so and the user has not.
+void set_direction(const model::Run& said, model::JudgedMetric& metric) {
+  const auto* const more_is_better = model::find_in(said.more_is_better, metric.name);
+  if (metric.direction_is_given || more_is_better == nullptr) return;
+  metric.more_is_better = *more_is_better;
+  if (metric.more_is_better && metric.delta >= 1) {
+    throw ProgramError(fmt::format(
+        "--judge: the program says that more '{}' is better, which cannot fall by {:g} %: give "
+        "less than 100 %, or less:{}",
+        metric.name, 100 * metric.delta, metric.name));
+  }
+}
+
 /// Finds out which benchmarks of both sides report the metrics that are to be judged.
 void find_judged(const Exploration& found, model::PairedSetup& setup) {
   std::set<std::string> known;
@@ -256,7 +269,9 @@ void find_judged(const Exploration& found, model::PairedSetup& setup) {
       if (!of_head.contains(counter)) continue;
       known.insert(counter);
       const auto metric = std::ranges::find(setup.judged, counter, &model::JudgedMetric::name);
-      if (metric != setup.judged.end()) metric->of.insert(benchmark.name);
+      if (metric == setup.judged.end()) continue;
+      metric->of.insert(benchmark.name);
+      set_direction(found.head, *metric);
     }
   }
   for (const model::JudgedMetric& each : setup.judged) {

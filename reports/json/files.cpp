@@ -3,21 +3,38 @@
 
 namespace taskbench::reports::json {
 
-void describe(Writer& io, const verdict::FilesRow& row) {
-  io("name", row.name);
+namespace {
+
+void describe_figures(Writer& io, const verdict::FilesVerdict& row, const char* base,
+                      const char* head) {
   io("verdict", row.verdict);
   io("improved", row.improved);
   io.or_null("reason", row.reason);
   io("base_files", row.base_files);
   io("head_files", row.head_files);
-  io("base_ns", row.base_ns);
-  io("head_ns", row.head_ns);
+  io(base, row.base);
+  io(head, row.head);
   io("change", row.change);
   io("interval_level", verdict::kIntervalLevel);
   io("interval_low", row.low);
   io("interval_high", row.high);
   io("p", row.p);
   io("p_adjusted", row.p_adjusted);
+}
+
+}  // namespace
+
+void describe(Writer& io, const verdict::JudgedFilesVerdict& row) {
+  io("metric", row.metric);
+  io.unless_default("more_is_better", row.more_is_better);
+  io("delta", row.delta);
+  describe_figures(io, row, "base", "head");
+}
+
+void describe(Writer& io, const verdict::FilesRow& row) {
+  io("name", row.name);
+  describe_figures(io, row, "base_ns", "head_ns");
+  io.unless_default("judged", row.judged);
   io("counters_moved", row.counters);
   io("instructions", row.instructions);
 }

@@ -94,6 +94,7 @@ void describe(Io& io, Metric& metric) {
   io("name", metric.name);
   io("delta", metric.delta, is_positive);
   io.unless_default("more_is_better", metric.more_is_better);
+  io.unless_default("direction_is_given", metric.direction_is_given);
   io("of", metric.of);
 }
 

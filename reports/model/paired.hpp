@@ -89,7 +89,8 @@ struct JudgedMetric {
   std::string name;
   double delta = 0;  ///< the smallest rise that matters, relative, or fall if more is better
   bool more_is_better = false;
-  std::set<std::string> of{};  ///< the benchmarks of which both sides report it
+  std::set<std::string> of{};       ///< the benchmarks of which both sides report it
+  bool direction_is_given = false;  ///< by the user: what the program says does not count
 
   bool operator==(const JudgedMetric&) const = default;
 };

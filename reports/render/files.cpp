@@ -1,6 +1,7 @@
 #include "reports/render/render.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,32 +15,81 @@ namespace {
 
 using verdict::FilesReport;
 using verdict::FilesRow;
+using verdict::JudgedFilesVerdict;
 using verdict::Verdict;
 
-VerdictText::Benchmark benchmark_of(const FilesRow& row, double threshold, const Cells& titles) {
-  VerdictText::Benchmark benchmark{.name = row.name,
-                                   .verdict = row.verdict,
-                                   .improved = row.improved,
-                                   .change = row.change,
-                                   .threshold = threshold,
-                                   .low = row.low,
-                                   .high = row.high,
-                                   .reason = row.reason};
-  const std::string verdict = verdict_cell(row.verdict, row.improved);
+/// The figures of a metric, whose levels are in the cells 2 and 3; those of a time if `levels` is
+/// empty.
+VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& row,
+                        std::string_view better, const Cells& levels, const Cells& titles) {
+  const std::string verdict = verdict_cell(row.verdict, row.improved, better);
   Cells cells(titles.size() - 1, std::string(kNone));
-  cells[0] = row.name;
+  cells[0] = title;
   cells[1] = verdict;
-  if (row.base_files > 0 && row.head_files > 0) {
-    const Bar bar{row.name, row.change, row.low, row.high, threshold, verdict};
-    cells = compared_cells(bar, row.base_ns, row.head_ns);
+  if (row.base > 0 && row.head > 0) {
+    cells = compared_cells({title, row.change, row.low, row.high, row.delta, verdict}, row.base,
+                           row.head);
     add(cells, "{:.3f}", row.p_adjusted);
-    benchmark.levels = levels_text(row.base_ns, row.head_ns);
   }
+  std::ranges::copy(levels, cells.begin() + 2);
   add(cells, "{}+{}", row.base_files, row.head_files);
-  if (row.verdict == Verdict::fail) {
+  return {std::move(cells), row.verdict};
+}
+
+/// The change as head over base, less 1, also if more is better.
+JudgedFilesVerdict as_ratio(const JudgedFilesVerdict& row) {
+  JudgedFilesVerdict shown = row;
+  if (!row.more_is_better) return shown;
+  shown.delta = -head_over_base(row.delta);
+  shown.change = head_over_base(row.change);
+  shown.low = row.high ? std::optional(head_over_base(*row.high)) : std::nullopt;
+  shown.high = row.low ? std::optional(head_over_base(*row.low)) : std::nullopt;
+  return shown;
+}
+
+/// Makes the verdict of the benchmark that of this metric.
+void take_metric(Metric metric, const verdict::FilesVerdict& from,
+                 VerdictText::Benchmark& benchmark) {
+  benchmark.metric = metric;
+  benchmark.verdict = from.verdict;
+  benchmark.improved = metric == Metric::time && from.improved;
+  benchmark.change = from.change;
+  benchmark.threshold = from.delta;
+  benchmark.low = from.low;
+  benchmark.high = from.high;
+  benchmark.reason = from.reason;
+}
+
+/// The first metric that was asked for and has this verdict.
+const JudgedFilesVerdict* first_with(Verdict verdict, const FilesRow& row) {
+  return model::element_of(row.judged, verdict, &JudgedFilesVerdict::verdict);
+}
+
+VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
+  VerdictText::Benchmark benchmark{.name = row.name};
+  const JudgedFilesVerdict* asked_for = nullptr;
+  if (row.verdict != Verdict::fail) asked_for = first_with(Verdict::fail, row);
+  if (asked_for == nullptr && row.verdict == Verdict::pass) {
+    asked_for = first_with(Verdict::inconclusive, row);
+  }
+  if (asked_for == nullptr) {
+    take_metric(Metric::time, row, benchmark);
+    if (row.base > 0 && row.head > 0) benchmark.levels = levels_text(row.base, row.head);
+  } else {
+    take_metric(Metric::asked_for, as_ratio(*asked_for), benchmark);
+    benchmark.metric_name = asked_for->metric;
+    benchmark.levels = fmt::format("{} → {}", value_text(asked_for->metric, asked_for->base),
+                                   value_text(asked_for->metric, asked_for->head));
+  }
+  if (benchmark.verdict == Verdict::fail) {
     benchmark.reason = row.instructions ? instructions_text(*row.instructions) : std::string();
   }
-  benchmark.rows.push_back({std::move(cells), row.verdict});
+  benchmark.rows.push_back(row_of(row.name, row, "faster", {}, titles));
+  for (const JudgedFilesVerdict& each : row.judged) {
+    benchmark.rows.push_back(
+        row_of("  its " + each.metric, as_ratio(each), each.more_is_better ? "more" : "less",
+               {value_text(each.metric, each.base), value_text(each.metric, each.head)}, titles));
+  }
   if (row.instructions) add_instructions(*row.instructions, titles, benchmark);
   if (benchmark.verdict == Verdict::fail) benchmark.add_reason(moved_counters(row.counters));
   return benchmark;
@@ -83,6 +133,10 @@ Sentences remarks(const FilesReport& report) {
   if (counts) lines.push_back(instructions_remark());
   // Different machines already explain everything.
   if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
+  if (!report.policy.judged.empty()) {
+    add(lines, "Judged besides: {}; each with a chance of a false alarm of {} of its own.",
+        fmt::join(judged_thresholds(report.policy.judged), ", "), percent(report.policy.alpha));
+  }
   append(lines, report.failed);
   add_named(lines, report.only_base, "only base has it");
   add_named(lines, report.only_head, "only head has it");
@@ -99,7 +153,7 @@ VerdictText files_verdict(const FilesReport& report) {
       "slower (Holm). files: of base and of head.";
   const double threshold = std::max(report.policy.delta, report.policy.epsilon);
   for (const FilesRow& row : report.rows) {
-    text.benchmarks.push_back(benchmark_of(row, threshold, text.titles));
+    text.benchmarks.push_back(benchmark_of(row, text.titles));
   }
   text.benchmarks = in_reading_order(std::move(text.benchmarks));
   text.remarks = remarks(report);
@@ -110,7 +164,8 @@ VerdictText files_verdict(const FilesReport& report) {
   text.headline = verdict_sentence(report.overall, text,
                                    {.alpha = report.policy.alpha,
                                     .pass_error = report.policy.pass_error,
-                                    .threshold = percent(threshold)});
+                                    .threshold = percent(threshold),
+                                    .others = judged_thresholds(report.policy.judged)});
   return text;
 }
 
@@ -132,8 +187,8 @@ Table records(const FilesReport& report) {
     const verdict::InstructionsVerdict none;
     const verdict::InstructionsVerdict& counted = row.instructions ? *row.instructions : none;
     table.add({row.name, word(row.verdict), fmt::format("{}", row.improved),
-               std::to_string(row.base_files), std::to_string(row.head_files), raw(row.base_ns),
-               raw(row.head_ns), raw(row.change), raw(row.low), raw(row.high), raw(row.p),
+               std::to_string(row.base_files), std::to_string(row.head_files), raw(row.base),
+               raw(row.head), raw(row.change), raw(row.low), raw(row.high), raw(row.p),
                raw(row.p_adjusted), row.reason,
                raw_part(counted.exact, &verdict::ExactChange::base),
                raw_part(counted.exact, &verdict::ExactChange::head),

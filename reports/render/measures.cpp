@@ -112,6 +112,15 @@ void add_sides(const std::string& benchmark, const Clock& clock, double base_ns,
   add_change(benchmark, clock.name, change, into);
 }
 
+/// A metric that was asked for.
+template <class Judged>
+void add_judged(const std::string& benchmark, const Judged& of, Measures& into) {
+  for (const auto& [side, value] : {std::pair("base", of.base), {"head", of.head}}) {
+    into.add(of.metric, "", "Counted by the program.", {benchmark, {{"side", side}}, value});
+  }
+  add_change(benchmark, of.metric, {of.change, of.low, of.high, of.verdict}, into);
+}
+
 /// The family's name in OpenMetrics, of which its unit is the end.
 std::string full_name(std::string_view name, std::string_view unit) {
   return fmt::format("taskbench_{}{}{}", name, unit.empty() ? "" : "_", unit);
@@ -179,11 +188,7 @@ Measures measures(const verdict::PairedReport& report) {
     add(kWall, row);
     if (row.cpu) add(kCpu, *row.cpu);
     for (const verdict::JudgedVerdict& each : row.judged) {
-      if (!each.reason.empty()) continue;
-      for (const auto& [side, value] : {std::pair("base", each.base), {"head", each.head}}) {
-        all.add(each.metric, "", "Counted by the program.", {row.name, {{"side", side}}, value});
-      }
-      add_change(row.name, each.metric, {each.change, each.low, each.high, each.verdict}, all);
+      if (each.reason.empty()) add_judged(row.name, each, all);
     }
   }
   return all;
@@ -192,8 +197,11 @@ Measures measures(const verdict::PairedReport& report) {
 Measures measures(const verdict::FilesReport& report) {
   Measures all;
   for (const verdict::FilesRow& row : report.rows) {
-    add_sides(row.name, kWall, row.base_ns, row.head_ns,
-              {row.change, row.low, row.high, row.verdict}, all);
+    add_sides(row.name, kWall, row.base, row.head, {row.change, row.low, row.high, row.verdict},
+              all);
+    for (const verdict::JudgedFilesVerdict& each : row.judged) {
+      if (each.base_files > 0 && each.head_files > 0) add_judged(row.name, each, all);
+    }
   }
   return all;
 }

@@ -51,18 +51,12 @@ VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row, in
 verdict::MetricVerdict as_ratio(const verdict::JudgedVerdict& row) {
   verdict::MetricVerdict shown = row;
   if (!row.more_is_better) return shown;
-  const auto turned = [](double change) { return 1 / (1 + change) - 1; };
-  shown.delta = -turned(row.delta);
-  if (row.detectable) shown.detectable = -turned(*row.detectable);
-  shown.change = turned(row.change);
-  shown.low = row.high ? std::optional(turned(*row.high)) : std::nullopt;
-  shown.high = row.low ? std::optional(turned(*row.low)) : std::nullopt;
+  shown.delta = -head_over_base(row.delta);
+  if (row.detectable) shown.detectable = -head_over_base(*row.detectable);
+  shown.change = head_over_base(row.change);
+  shown.low = row.high ? std::optional(head_over_base(*row.high)) : std::nullopt;
+  shown.high = row.low ? std::optional(head_over_base(*row.low)) : std::nullopt;
   return shown;
-}
-
-/// A value of a metric: "12.3 MB", "1,840".
-std::string value_text(const std::string& metric, double value) {
-  return metric.ends_with("bytes") ? with_prefix(value) + 'B' : three_digits(value);
 }
 
 VerdictText::Row row_of(const verdict::JudgedVerdict& row, int blocks,
@@ -470,7 +464,7 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
                                    {.alpha = trial.setup.alpha,
                                     .pass_error = trial.setup.pass_error,
                                     .threshold = threshold_text(trial.setup, report),
-                                    .others = judged_thresholds(trial.setup),
+                                    .others = judged_thresholds(trial.setup.judged),
                                     .layout_aside = may_be_layout(trial, report)});
   return text;
 }

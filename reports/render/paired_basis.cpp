@@ -52,7 +52,7 @@ std::string cpu_basis(const model::PairedSetup& setup) {
 std::string judged_basis(const model::PairedSetup& setup) {
   if (setup.judged.empty()) return {};
   return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
-                     fmt::join(judged_thresholds(setup), ", "), percent(setup.alpha));
+                     fmt::join(judged_thresholds(setup.judged), ", "), percent(setup.alpha));
 }
 
 /// What other processes used, if the journal says that.
@@ -90,13 +90,6 @@ std::string fitting_text(const model::PairedSetup& setup) {
 }
 
 }  // namespace
-
-Sentences judged_thresholds(const model::PairedSetup& setup) {
-  return model::each_of(setup.judged, [](const model::JudgedMetric& each) {
-    return fmt::format("{} {} {}", percent(each.delta), each.more_is_better ? "less" : "more",
-                       each.name);
-  });
-}
 
 std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
   if (report.benchmarks.empty()) return percent(setup.delta);

@@ -10,9 +10,6 @@
 
 namespace taskbench::reports::render {
 
-/// What is judged besides times: "5.0 % more peak_memory_bytes".
-[[nodiscard]] Sentences judged_thresholds(const model::PairedSetup& setup);
-
 /// "3.0 %", or from the least to the greatest if a noise floor is higher.
 [[nodiscard]] std::string threshold_text(const model::PairedSetup& setup,
                                          const verdict::PairedReport& report);

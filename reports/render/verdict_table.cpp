@@ -165,6 +165,17 @@ std::string levels_text(double base_ns, double head_ns) {
   return fmt::format("{} → {}", time_in(unit, base_ns), time_text(head_ns, unit));
 }
 
+std::string value_text(const std::string& metric, double value) {
+  return metric.ends_with("bytes") ? with_prefix(value) + 'B' : three_digits(value);
+}
+
+Sentences judged_thresholds(const std::vector<model::JudgedMetric>& judged) {
+  return model::each_of(judged, [](const model::JudgedMetric& each) {
+    return fmt::format("{} {} {}", percent(each.delta), each.more_is_better ? "less" : "more",
+                       each.name);
+  });
+}
+
 std::string verdict_cell(Verdict verdict, bool improved, std::string_view better) {
   return improved ? fmt::format("{}, {}", word(verdict), better) : std::string(word(verdict));
 }

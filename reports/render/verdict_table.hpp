@@ -33,6 +33,16 @@ namespace taskbench::reports::render {
 /// "4.100 → 4.600 ms"
 [[nodiscard]] std::string levels_text(double base_ns, double head_ns);
 
+/// A value of a metric: "12.3 MB", "1,840".
+[[nodiscard]] std::string value_text(const std::string& metric, double value);
+
+/// A change of a metric of which more is better, as head over base, less 1: verdicts have it as
+/// base over head.
+[[nodiscard]] inline double head_over_base(double change) { return 1 / (1 + change) - 1; }
+
+/// What is judged besides times: "5.0 % more peak_memory_bytes".
+[[nodiscard]] Sentences judged_thresholds(const std::vector<model::JudgedMetric>& judged);
+
 /// "PASS, faster"
 [[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
                                        std::string_view better = "faster");

@@ -68,8 +68,20 @@ void read_go_line(const Words& words, model::Run& run) {
   add_time(case_of(run, words[0]), std::move(repetition));
 }
 
-void read_line(const Words& words, model::Run& run) {
+/// Takes "more" or "less" off the end of a line that has them behind a value and its unit. Whether
+/// more is better; empty if the line does not say.
+std::optional<bool> direction_in(Words& words) {
+  constexpr std::size_t kFewest = 4;
+  if (words.size() < kFewest || !number_in<double>(words[words.size() - 3])) return std::nullopt;
+  const std::string_view word = words.back();
+  if (word != "more" && word != "less") return std::nullopt;
+  words.pop_back();
+  return word == "more";
+}
+
+void read_line(Words words, model::Run& run) {
   constexpr std::size_t kFewest = 3;
+  const std::optional<bool> more_is_better = direction_in(words);
   if (words.size() < kFewest) return;
   const auto value = number_in<double>(words[words.size() - 2]);
   if (!value) return;
@@ -79,8 +91,10 @@ void read_line(const Words& words, model::Run& run) {
   const std::string_view unit = words.back();
   if (const auto ns = ns_in(unit)) {
     add_time(benchmark, {.iterations = 1, .real_ns = *value * *ns});
+    if (more_is_better == true) benchmark.unusable = "says that more of its time is better";
   } else if (!benchmark.repetitions.empty()) {
     benchmark.repetitions.back().counters[std::string(unit)] = *value;
+    if (more_is_better) run.more_is_better[std::string(unit)] = *more_is_better;
   } else {
     benchmark.unusable = fmt::format(
         "is in '{}', which is no unit of time (ns, us, ms, s); a metric comes after the time of "

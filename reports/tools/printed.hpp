@@ -21,7 +21,8 @@ namespace taskbench::reports::tools {
 
 /// Reads lines "NAME VALUE UNIT", with a name of any words and a unit of time: ns, us, µs, ms or s.
 /// Another unit is a counter, by that name, of the benchmark's line before it; without one the
-/// benchmark is unusable. Each line with a time is one iteration, and has no CPU time.
+/// benchmark is unusable. Behind it may stand "more" or "less", whichever is better. Each line with
+/// a time is one iteration, and has no CPU time.
 [[nodiscard]] model::Run parse_lines(std::string_view printed);
 
 }  // namespace taskbench::reports::tools

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -46,15 +47,31 @@ Names names_of(const std::vector<Run>& files) {
   return names;
 }
 
-/// ln of the median, one for each file that has repetitions.
-std::vector<double> log_times_of(const Occurrences& occurrences) {
-  std::vector<double> x;
+/// The median of the times, one for each file that has repetitions.
+std::vector<double> median_times_of(const Occurrences& occurrences) {
+  std::vector<double> medians;
   for (const auto& [file, benchmark] : occurrences) {
     if (const std::vector<double> times = times_of(*benchmark); !times.empty()) {
-      x.push_back(std::log(stats::median(times)));
+      medians.push_back(stats::median(times));
     }
   }
-  return x;
+  return medians;
+}
+
+/// The median of a metric, one for each file whose repetitions report it.
+std::vector<double> medians_of(const std::string& metric, const Occurrences& occurrences) {
+  std::vector<double> medians;
+  for (const auto& [file, benchmark] : occurrences) {
+    if (!benchmark->error.empty()) continue;
+    std::vector<double> values;
+    for (const model::Repetition& repetition : benchmark->repetitions) {
+      if (const auto* const value = model::find_in(repetition.counters, metric)) {
+        values.push_back(*value);
+      }
+    }
+    if (!values.empty()) medians.push_back(stats::median(values));
+  }
+  return medians;
 }
 
 /// The values of each counter. With one file a side, these are its repetitions or, for events, its
@@ -218,9 +235,12 @@ class Attainable {
   std::vector<double> greatest_before_;  ///< of the adjusted p of those before
 };
 
-std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
+std::string why_undecided(const FilesVerdict& row, bool can_fail, std::size_t rows,
                           const FilesPolicy& policy) {
-  if (row.base_files == 0 || row.head_files == 0) return "aggregates only, no repetitions";
+  if (row.base_files == 0 && row.head_files == 0) return "aggregates only, no repetitions";
+  if (row.base_files == 0) return "only head has it";
+  if (row.head_files == 0) return "only base has it";
+  if (row.base <= 0 || row.head <= 0) return "it is 0 or less in a file, which has no ratio";
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are not independent samples";
   }
@@ -237,41 +257,134 @@ std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
 }
 
-/// A row before all of them are judged together, and what it is judged by.
-struct Candidate {
-  FilesRow row;
-  std::vector<double> base;  ///< ln of the times
-  std::vector<double> head;
-  double p_faster = 1;
+/// What is judged together: one metric of all benchmarks.
+struct Family {
+  double delta = 0;
+  double epsilon = 0;
+  bool more_is_better = false;
 };
 
-void compare_times(Candidate& candidate, double floor) {
-  const auto& [base, head] = std::tie(candidate.base, candidate.head);
-  FilesRow& row = candidate.row;
-  row.base_files = base.size();
-  row.head_files = head.size();
-  if (base.empty() || head.empty()) return;
-  const double effect = stats::shift(base, head);
-  const double middle = (stats::median(base) + stats::median(head)) / 2;
-  row.base_ns = std::exp(middle - effect / 2);
-  row.head_ns = std::exp(middle + effect / 2);
-  row.change = std::expm1(effect);
-  const auto interval = stats::shift_interval(base, head, kIntervalLevel);
-  row.low = finite_change(interval.low);
-  row.high = finite_change(interval.high);
-  row.p = stats::shift_p(base, head, floor);
-  candidate.p_faster = stats::shift_p(head, base, floor);
+Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
+  const double delta = metric.more_is_better ? 1 / (1 - metric.delta) - 1 : metric.delta;
+  // The noise floor is that of times.
+  return {delta, std::min(policy.epsilon, delta / 3), metric.more_is_better};
+}
+
+/// A metric of a row before all rows are judged together, and what it is judged by.
+struct Candidate {
+  std::size_t row;
+  FilesVerdict verdict{};
+  std::vector<double> base{};  ///< ln of the values, or of their inverses if more is better
+  std::vector<double> head{};
+  double p_faster = 1;
+
+  [[nodiscard]] bool has_both() const { return !base.empty() && !head.empty(); }
+};
+
+Candidate compared(std::size_t row, std::span<const double> base, std::span<const double> head,
+                   const Family& family) {
+  Candidate candidate{row};
+  FilesVerdict& verdict = candidate.verdict;
+  verdict.delta = std::max(family.delta, family.epsilon);
+  verdict.base_files = base.size();
+  verdict.head_files = head.size();
+  if (base.empty() || head.empty()) return candidate;
+  const double sign = family.more_is_better ? -1 : 1;
+  const auto is_no_ratio = [](double value) { return !(value > 0); };
+  if (std::ranges::any_of(base, is_no_ratio) || std::ranges::any_of(head, is_no_ratio)) {
+    verdict.base = stats::median(base);
+    verdict.head = stats::median(head);
+    const auto is_another = [&](double value) { return value != base.front(); };
+    const bool is_one =
+        std::ranges::none_of(base, is_another) && std::ranges::none_of(head, is_another);
+    if (is_one) verdict.verdict = Verdict::pass;
+    return candidate;
+  }
+  const auto logarithm = [&](double value) { return sign * std::log(value); };
+  candidate.base = model::each_of(base, logarithm);
+  candidate.head = model::each_of(head, logarithm);
+  const double effect = stats::shift(candidate.base, candidate.head);
+  const double middle = (stats::median(candidate.base) + stats::median(candidate.head)) / 2;
+  verdict.base = std::exp(sign * (middle - effect / 2));
+  verdict.head = std::exp(sign * (middle + effect / 2));
+  verdict.change = std::expm1(effect);
+  const auto interval = stats::shift_interval(candidate.base, candidate.head, kIntervalLevel);
+  verdict.low = finite_change(interval.low);
+  verdict.high = finite_change(interval.high);
+  const double floor = std::log1p(family.epsilon);
+  verdict.p = stats::shift_p(candidate.base, candidate.head, floor);
+  candidate.p_faster = stats::shift_p(candidate.head, candidate.base, floor);
+  return candidate;
 }
 
 /// The slowdown that fails if exactly that is measured: the test's bound at this alpha is that far
 /// below the estimate, wherever the estimate is. Empty for too few files.
-std::optional<double> detectable(const Candidate& candidate, double alpha,
-                                 const FilesPolicy& policy) {
-  if (candidate.base.empty() || candidate.head.empty()) return std::nullopt;
-  const double margin = std::log1p(candidate.row.change) +
+std::optional<double> detectable(const Candidate& candidate, double alpha, const Family& family) {
+  if (!candidate.has_both()) return std::nullopt;
+  const double margin = std::log1p(candidate.verdict.change) +
                         stats::shift_upper_bound(candidate.head, candidate.base, alpha);
   return finite_change(
-      std::max(std::log1p(policy.delta), std::log1p(policy.epsilon) + std::max(0.0, margin)));
+      std::max(std::log1p(family.delta), std::log1p(family.epsilon) + std::max(0.0, margin)));
+}
+
+/// Judges a metric of all rows together.
+void judge_together(const Family& family, const FilesPolicy& policy, std::vector<Candidate>& all,
+                    FilesReport& report) {
+  const bool same_machine = report.machine_differs.empty();
+  const auto p = model::each_of(all, [](const Candidate& each) { return each.verdict.p; });
+  const std::vector<double> adjusted = stats::holm(p);
+  const auto adjusted_faster = stats::holm(model::each_of(all, &Candidate::p_faster));
+  const Attainable attainable(p);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Candidate& candidate = all[i];
+    FilesVerdict& verdict = all[i].verdict;
+    verdict.p_adjusted = adjusted[i];
+    if (candidate.has_both() && same_machine) {
+      const double effect = std::log1p(verdict.change);
+      const double bound =
+          stats::shift_upper_bound(candidate.base, candidate.head, policy.pass_error);
+      const Decision decision =
+          decide({.effect = effect,
+                  .p_slower_adjusted = adjusted[i],
+                  .p_faster_adjusted = adjusted_faster[i],
+                  .upper_bound = std::max(bound, effect)},
+                 {.epsilon = family.epsilon, .delta = verdict.delta, .alpha = policy.alpha});
+      verdict.verdict = decision.verdict;
+      verdict.improved = decision.improved;
+    }
+    const bool can_fail = attainable.adjusted(stats::least_shift_p(
+                              verdict.base_files, verdict.head_files)) < policy.alpha;
+    report.could_fail = report.could_fail || can_fail;
+    if (verdict.verdict != Verdict::inconclusive) continue;
+    const double alpha = policy.alpha / static_cast<double>(all.size());
+    const std::string& name = report.rows[candidate.row].name;
+    if (is_blind(verdict.verdict, detectable(candidate, alpha, family), verdict.high,
+                 family.delta) &&
+        !model::contains(report.blind, name)) {
+      report.blind.push_back(name);
+    }
+    verdict.reason =
+        same_machine ? why_undecided(verdict, can_fail, all.size(), policy) : kOtherMachine;
+  }
+}
+
+/// Judges a metric that was asked for, of all benchmarks of which a side reports it.
+void judge_asked_for(const model::JudgedMetric& metric, const Names& base_names,
+                     const Names& head_names, const FilesPolicy& policy, FilesReport& report) {
+  const Family family = family_of(metric, policy);
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const std::string& name = report.rows[i].name;
+    const auto of_base = medians_of(metric.name, *base_names.find(name));
+    const auto of_head = medians_of(metric.name, *head_names.find(name));
+    if (of_base.empty() && of_head.empty()) continue;
+    candidates.push_back(compared(i, of_base, of_head, family));
+  }
+  if (candidates.empty()) return;
+  judge_together(family, policy, candidates, report);
+  for (const Candidate& each : candidates) {
+    report.rows[each.row].judged.push_back({each.verdict, metric.name, metric.more_is_better});
+  }
 }
 
 }  // namespace
@@ -289,6 +402,26 @@ void add_failures(const std::vector<Run>& files, std::string_view side,
       failed.push_back(fmt::format("{} of {}: {}", benchmark.name, side, benchmark.error));
     }
   }
+}
+
+std::set<std::string> metrics_of(const std::vector<Run>& base, const std::vector<Run>& head) {
+  const auto known_to = [](const std::vector<Run>& files) {
+    std::set<std::string> metrics;
+    for (const Run& file : files) {
+      for (const model::Case& benchmark : file.cases) {
+        if (!benchmark.error.empty()) continue;
+        for (const model::Repetition& repetition : benchmark.repetitions) {
+          for (const auto& [metric, value] : repetition.counters) metrics.insert(metric);
+        }
+      }
+    }
+    return metrics;
+  };
+  const std::set<std::string> of_base = known_to(base);
+  const std::set<std::string> of_head = known_to(head);
+  std::set<std::string> both;
+  std::ranges::set_intersection(of_base, of_head, std::inserter(both, both.end()));
+  return both;
 }
 
 std::size_t files_needed(double alpha) {
@@ -327,6 +460,7 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
 
   const Names base_names = names_of(base);
   const Names head_names = names_of(head);
+  const Family times{policy.delta, policy.epsilon};
   std::vector<Candidate> candidates;
   for (const auto& [name, in_base] : base_names) {
     const Occurrences* in_head = head_names.find(name);
@@ -335,59 +469,37 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
       continue;
     }
     if (observer) observer(candidates.size(), base_names.size());
-    Candidate candidate{{}, log_times_of(in_base), log_times_of(*in_head)};
-    candidate.row.name = name;
-    compare_times(candidate, std::log1p(policy.epsilon));
-    candidate.row.instructions = compared_instructions(in_base, *in_head, same_machine);
-    candidate.row.counters = most_moved(
+    candidates.push_back(
+        compared(candidates.size(), median_times_of(in_base), median_times_of(*in_head), times));
+    FilesRow& row = report.rows.emplace_back();
+    row.name = name;
+    row.instructions = compared_instructions(in_base, *in_head, same_machine);
+    row.counters = most_moved(
         counters_of(in_base, base.size() == 1), counters_of(*in_head, head.size() == 1),
         kLeastValues, std::max(resolution_of_counters(in_base), resolution_of_counters(*in_head)));
-    candidates.push_back(std::move(candidate));
   }
   for (const auto& [name, in_head] : head_names) {
     if (base_names.find(name) == nullptr) report.only_head.emplace_back(name);
   }
   if (candidates.empty()) return report;
 
-  const auto p = model::each_of(candidates, [](const Candidate& each) { return each.row.p; });
-  const std::vector<double> adjusted = stats::holm(p);
-  const auto adjusted_faster = stats::holm(model::each_of(candidates, &Candidate::p_faster));
-  const Attainable attainable(p);
+  judge_together(times, policy, candidates, report);
+  for (const Candidate& each : candidates) {
+    static_cast<FilesVerdict&>(report.rows[each.row]) = each.verdict;
+  }
+  for (const model::JudgedMetric& metric : policy.judged) {
+    judge_asked_for(metric, base_names, head_names, policy, report);
+  }
   bool any_fail = false;
   bool any_undecided = false;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    auto& [row, of_base, of_head, unadjusted] = candidates[i];
-    row.p_adjusted = adjusted[i];
-    if (!of_base.empty() && !of_head.empty() && same_machine) {
-      const double effect = std::log1p(row.change);
-      const double bound = stats::shift_upper_bound(of_base, of_head, policy.pass_error);
-      const Decision decision = decide({.effect = effect,
-                                        .p_slower_adjusted = adjusted[i],
-                                        .p_faster_adjusted = adjusted_faster[i],
-                                        .upper_bound = std::max(bound, effect)},
-                                       {.epsilon = policy.epsilon,
-                                        .delta = std::max(policy.delta, policy.epsilon),
-                                        .alpha = policy.alpha});
-      row.verdict = decision.verdict;
-      row.improved = decision.improved;
-    }
-    const bool can_fail =
-        attainable.adjusted(stats::least_shift_p(row.base_files, row.head_files)) < policy.alpha;
-    report.could_fail =
-        report.could_fail || can_fail || (row.instructions && row.instructions->reason.empty());
-    if (row.verdict == Verdict::inconclusive) {
-      const double alpha = policy.alpha / static_cast<double>(candidates.size());
-      if (is_blind(row.verdict, detectable(candidates[i], alpha, policy), row.high, policy.delta)) {
-        report.blind.push_back(row.name);
-      }
-      row.reason = same_machine ? why_undecided(row, can_fail, p.size(), policy) : kOtherMachine;
-    }
-    const auto any_is = [&row = row](Verdict verdict) {
-      return row.verdict == verdict || (row.instructions && row.instructions->verdict == verdict);
+  for (const FilesRow& row : report.rows) {
+    const auto any_is = [&](Verdict verdict) {
+      return row.verdict == verdict || (row.instructions && row.instructions->verdict == verdict) ||
+             model::contains(row.judged, verdict, &JudgedFilesVerdict::verdict);
     };
     any_fail = any_fail || any_is(Verdict::fail);
     any_undecided = any_undecided || any_is(Verdict::inconclusive);
-    report.rows.push_back(std::move(row));
+    report.could_fail = report.could_fail || (row.instructions && row.instructions->reason.empty());
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;
   return report;

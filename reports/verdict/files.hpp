@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reports/model/paired.hpp"
 #include "reports/model/run.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
@@ -23,24 +25,44 @@ struct FilesPolicy {
   double pass_error = 0.05;  ///< chance of a PASS for a benchmark that is slower by delta
   double delta = 0.03;       ///< the smallest change that matters, relative
   double epsilon = 0.01;     ///< the noise floor, relative
+  /// Metrics that are judged beside the times; `of` is not used.
+  std::vector<model::JudgedMetric> judged{};
 };
 
-struct FilesRow {
-  std::string name;
+/// What the files can say of one metric of a benchmark.
+struct FilesVerdict {
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;
   std::string reason;  ///< why it is inconclusive; empty otherwise
   std::size_t base_files = 0;
   std::size_t head_files = 0;
   /// Per iteration: around the middle of the two medians over the files, as far apart as `change`
-  /// says. With one file a side, the medians.
-  double base_ns = 0;
-  double head_ns = 0;
-  double change = 0;          ///< head over base, less 1
+  /// says. With one file a side, the medians. Times are in ns.
+  double base = 0;
+  double head = 0;
+  double delta = 0;           ///< the smallest change that matters here
+  double change = 0;          ///< head over base, less 1; base over head if more is better
   std::optional<double> low;  ///< two-sided 95 % interval; empty for too few files
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
   double p_adjusted = 1;  ///< `p` over all rows (Holm)
+
+  bool operator==(const FilesVerdict&) const = default;
+};
+
+/// The verdict on a metric that somebody has asked for.
+struct JudgedFilesVerdict : FilesVerdict {
+  std::string metric{};
+  bool more_is_better = false;
+
+  bool operator==(const JudgedFilesVerdict&) const = default;
+};
+
+/// The verdict on a benchmark's wall time, with what else is known of it.
+struct FilesRow : FilesVerdict {
+  std::string name;
+  /// In the order of the policy; none of a metric that neither side reports.
+  std::vector<JudgedFilesVerdict> judged;
   /// The counters that moved most between the sides, of the scheduler and of perf.
   std::vector<CounterMove> counters;
   /// A metric of its own, if a side has counted it: any number of files is enough. Inconclusive if
@@ -78,6 +100,10 @@ struct FilesReport {
 /// "name of side: why", for each benchmark that failed.
 void add_failures(const std::vector<model::Run>& files, std::string_view side,
                   std::vector<std::string>& failed);
+
+/// The metrics besides times of benchmarks that both sides have and that have not failed.
+[[nodiscard]] std::set<std::string> metrics_of(const std::vector<model::Run>& base,
+                                               const std::vector<model::Run>& head);
 
 /// Called before each row is compared: how many are done, and about how many there are. If it
 /// throws, the comparison ends.

@@ -29,16 +29,18 @@ class Example:
     kind: str = ""   # as the report names it
     options: tuple = ()
     turns: int = 0   # of a loop whose counter begins with that number
+    command: str = ""  # without which it is not there; that of its name otherwise
+    crate: str = ""    # of Rust, which it needs
 
     def is_there(self):
         """Whether this machine has what it needs."""
-        if self.name == "rust":
-            return bool(shutil.which("cargo")) and any(DEBIAN_CRATES.glob("criterion-0*"))
+        if self.crate:
+            return bool(shutil.which("cargo")) and any(DEBIAN_CRATES.glob(f"{self.crate}-0*"))
         if self.name == "python":
             return has_pytest_benchmark()
         if self.name == "catch2":
             return bool(shutil.which("cmake")) and Path("/usr/lib/cmake/Catch2").exists()
-        return self.name == "shell" or bool(shutil.which(self.name))
+        return bool(shutil.which(self.command or self.name))
 
     def change(self, percent):
         """What stands in the file, and what takes its place."""
@@ -79,7 +81,7 @@ class Example:
             return {"GOFLAGS": "-mod=mod", "GOCACHE": str(folder / "go")}
         if self.name == "python":
             return {"PATH": f"{os.path.dirname(DEBIAN_PYTHON)}:{os.environ['PATH']}"}
-        if self.name == "rust":
+        if self.crate:
             home = folder / "cargo"
             home.mkdir(exist_ok=True)
             (home / "config.toml").write_text(
@@ -90,12 +92,18 @@ class Example:
 
 
 EXAMPLES = {example.name: example for example in (
-    Example("shell", "nothing", "count", "i={}", 0, "command", (), "command", turns=30_000),
+    Example("shell", "nothing", "count", "i={}", 0, "command", (), "command", turns=30_000,
+            command="sh"),
+    Example("lines", "a C compiler", "five.c", 'repeat("b", {})', 1000, "b",
+            ("a", "c", "sizes 100", "sizes 200"), "lines", command="cc"),
     Example("go", "Go", "five/five_test.go", "{{ benchmark(b, {}) }}", 1000, "BenchmarkB",
             ("BenchmarkA", "BenchmarkC", "BenchmarkSizes/n=100", "BenchmarkSizes/n=200"), "go"),
     # Criterion 0.3 measures each for two seconds at least, in each process.
     Example("rust", "Cargo and Debian's librust-criterion-dev", "benches/five.rs", "steps({})",
-            1000, "b", ("a",), "criterion-0.3", ("--workload", "a,b", "--max-blocks", "8")),
+            1000, "b", ("a",), "criterion-0.3", ("--workload", "a,b", "--max-blocks", "8"),
+            crate="criterion"),
+    Example("libtest", "Cargo and Debian's librust-bencher-dev", "benches/five.rs", "steps({}));",
+            1000, "b", ("a", "c", "hundred", "two_hundred"), "libtest", crate="bencher"),
     Example("python", "Debian's python3-pytest-benchmark", "test_five.py", "steps, {}", 1000,
             "test_five.py::test_b",
             tuple(f"test_five.py::test_{name}" for name in ("a", "c", "sizes[100]", "sizes[200]")),

@@ -18,7 +18,8 @@ ACTION = ROOT / "action.yml"
 OWN = ROOT / ".github" / "workflows"
 GATES = (ROOT / "ci" / "github" / "gate.yml", OWN / "gate.yml")
 COMMENTS = (ROOT / "ci" / "github" / "gate-comment.yml", OWN / "gate-comment.yml")
-WORKFLOWS = (*GATES, *COMMENTS, *sorted(OWN.glob("*.yml")))
+TRACK = ROOT / "ci" / "github" / "track.yml"
+WORKFLOWS = (*GATES, *COMMENTS, TRACK, *sorted(OWN.glob("*.yml")))
 GITLAB = ROOT / "ci" / "gitlab" / "gate.gitlab-ci.yml"
 COMPONENT = ROOT / "templates" / "gate.yml"
 COPIED = ("gate-comment", "gate-pr", "install-taskbench")
@@ -47,7 +48,7 @@ def shell_parts():
     for name, step in steps().items():
         if "run" in step:
             yield name, "bash", step["run"]
-    for path in (*GATES, *COMMENTS):
+    for path in (*GATES, *COMMENTS, TRACK):
         for step in steps_of(parsed(path)):
             if "run" in step:
                 yield str(path), "bash", step["run"]
@@ -92,7 +93,8 @@ class Recipes(unittest.TestCase):
     def test_what_is_to_be_copied_is_listed(self):
         readme = (ROOT / "ci" / "README.md").read_text(encoding="utf-8")
         files = [f"scripts/{name}" for name in COPIED]
-        files += [str(path.relative_to(ROOT)) for path in (ACTION, GATES[0], COMMENTS[0], GITLAB)]
+        files += [str(path.relative_to(ROOT))
+                  for path in (ACTION, GATES[0], COMMENTS[0], TRACK, GITLAB)]
         for file in files:
             self.assertRegex(readme, rf"(?m)^\|.*`{re.escape(file)}`")
 
@@ -114,7 +116,7 @@ class Recipes(unittest.TestCase):
         action = parsed(ACTION)
         used = set(re.findall(r"inputs\.([\w-]+)", ACTION.read_text(encoding="utf-8")))
         self.assertEqual(used, set(action["inputs"]))
-        for path in GATES:
+        for path in (*GATES, TRACK):
             for step in parsed(path)["jobs"]["gate"]["steps"][1:]:
                 self.assertLessEqual(set(step.get("with", {})), set(action["inputs"]))
         # Inputs that are commented out count, too.
@@ -434,6 +436,22 @@ class ShellParts(unittest.TestCase):
                 "bash", text, FOLDER="gate", GITHUB_STEP_SUMMARY=str(summary))
             self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(summary.read_text(), "### PASS\n")
+
+    def test_github_hands_what_was_measured_to_a_tracker_that_is_named(self):
+        [push] = [step for step in steps_of(parsed(TRACK)) if "run" in step]
+        self.stand_in("bin/curl")
+        url = "http://metrics.example.org"
+        for gateway, is_measured in (("", True), (url, False), (url, True)):
+            if is_measured:
+                (self.folder / "taskbench-gate").mkdir(exist_ok=True)
+                (self.folder / "taskbench-gate/gate.openmetrics").write_text("# EOF\n")
+            else:
+                shutil.rmtree(self.folder / "taskbench-gate")
+            answer = self.run_part("bash", push["run"], PUSHGATEWAY=gateway)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(self.called(), [
+            "curl<--fail><--silent><--show-error><--data-binary>"
+            f"<@taskbench-gate/gate.openmetrics><{url}/metrics/job/taskbench>"])
 
     def test_github_ends_as_the_gate_did(self):
         for status, expected in (("0", 0), ("1", 1), ("5", 5), ("", 2)):

@@ -244,7 +244,7 @@ class Verdicts(AbTest):
                  self.program("b", body='counters = {"nodes": 1120}'))
         options = "--judge nodes=5% --max-blocks 16"
         whole = self.ab(*sides, f"{options} --journal j --json r.json", status=1)
-        self.assertIn("--judge less:nodes=5%", self.result()["setup"]["reproduce"])
+        self.assertIn("--judge nodes=5%", self.result()["setup"]["reproduce"])
         again = self.ab(*sides, "--journal j --resume", status=1)
         self.assertEqual(again.stdout, whole.stdout)
         answer = self.ab(*sides, "--journal j --resume --judge nodes=6%", status=2)

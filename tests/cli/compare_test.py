@@ -32,7 +32,7 @@ STAND_INS = {
 
 
 class CompareTest(CommandTest):
-    def file(self, name, medians, spread=0.001, repetitions=5, **context):
+    def file(self, name, medians, spread=0.001, repetitions=5, counters=None, **context):
         level = random.Random(name)
         rows = []
         for benchmark, ns in medians.items():
@@ -42,6 +42,7 @@ class CompareTest(CommandTest):
                     "name": benchmark, "run_name": benchmark, "run_type": "iteration",
                     "repetition_index": index, "iterations": 10, "time_unit": "ns",
                     "real_time": ns * factor * (1 + index / 1e4), "cpu_time": ns,
+                    **(counters or {}),
                 })
         context = {"host_name": "host", "num_cpus": 2, "json_schema_version": 1, **context}
         self.write(name, json.dumps({"context": context, "benchmarks": rows}))
@@ -112,6 +113,28 @@ class Answers(CompareTest):
         same = self.files("same", 6, {"sort": 100, "hash": 7})
         self.compare(f"--base {base} --head {same}")
         self.compare(f"--base {base} --head {slow} --delta 50%")
+
+    def test_another_metric_is_judged_where_it_is_asked_for(self):
+        def sides(base, head):
+            sides = (f"--{side} " + self.files(side, 6, {"sort": 100}, counters=counters)
+                     for side, counters in (("base", base), ("head", head)))
+            return " ".join(sides)
+
+        more = sides({"nodes": 100.0}, {"nodes": 110.0})
+        self.compare(more)
+        answer = self.compare(f"{more} --judge nodes=5%", status=1).stdout
+        self.assertRegex(answer, r"(?m)^sort +PASS .*\n +its nodes +FAIL +100 +110 +\+10\.0 % ")
+        self.assertIn("sort has 10.0 % more nodes", answer)
+        self.assertIn("Judged besides: 5.0 % more nodes", answer)
+        self.compare(f"{more} --judge nodes=20%")
+        self.compare(f"{more} --judge more:nodes=5%")
+        fewer = sides({"nodes": 110.0}, {"nodes": 100.0})
+        answer = self.compare(f"{fewer} --judge more:nodes=5%", status=1).stdout
+        self.assertRegex(answer, r"(?m)^ +its nodes +FAIL +110 +100 +-9\.1 % ")
+        said = self.compare(f"{more} --judge nodse=5%", status=2).stderr
+        self.assertIn("unknown metric 'nodse'; did you mean 'nodes'?", said)
+        none = self.compare(f"{sides({}, {})} --judge nodes=5%", status=2).stderr
+        self.assertIn("the files have nothing beside times", none)
 
     def noisy(self, spread):
         """The arguments that compare six files a side whose times scatter."""
@@ -407,6 +430,17 @@ class Json(SchemaCase, CompareTest):
             ("benchmarks 0 base_ns", "100"),
             ("only_base 0", 1),
         ), new_keys=("new_key", "benchmarks 0 new_key"))
+
+    def test_a_metric_that_is_asked_for_keeps_to_it(self):
+        base = self.files("a", 7, {"sort": 100}, counters={"hits/s": 9.0})
+        head = self.files("b", 7, {"sort": 100}, counters={"hits/s": 8.0})
+        document = self.answer(f"--base {base} --head {head} --judge hits/s=3%", status=1)
+        self.check(document, (
+            ("benchmarks 0 judged 0 metric", GONE),
+            ("benchmarks 0 judged 0 more_is_better", False),
+            ("benchmarks 0 judged 0 delta", 0),
+            ("benchmarks 0 judged 0 head", "8"),
+        ), new_keys=("benchmarks 0 judged 0 new_key",))
 
     def test_counters_and_instructions_keep_to_it(self):
         small = "run chained_spawn --workers 1 --repetitions 3 --min-time 1ms --quiet"

@@ -55,6 +55,12 @@ class Command(GateExample):
         self.fails_alone("shell")
 
 
+@needs("lines")
+class Lines(GateExample):
+    def test_a_slower_benchmark_whose_times_are_printed_fails_and_no_other(self):
+        self.fails_alone("lines")
+
+
 @needs("go")
 class Go(GateExample):
     def test_a_slower_benchmark_of_a_package_fails_and_no_other(self):
@@ -72,6 +78,13 @@ class Go(GateExample):
 class Rust(GateExample):
     def test_a_slower_benchmark_of_criterion_fails_and_no_other(self):
         self.fails_alone("rust")
+        self.layouts_take_turns()
+
+
+@needs("libtest")
+class Libtest(GateExample):
+    def test_a_slower_benchmark_of_libtest_fails_and_no_other(self):
+        self.fails_alone("libtest")
         self.layouts_take_turns()
 
 

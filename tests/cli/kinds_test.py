@@ -450,6 +450,24 @@ class Compared(CommandTest):
         self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash a file": "PASS"})
         self.assertEqual(self.load("r.json")["setup"]["cpu_time_of"], {})
 
+    def test_a_program_that_prints_lines_may_say_which_way_a_metric_is_better(self):
+        def scoring(name, score):
+            return self.write(name, "#!/bin/sh\nfor i in $(seq $TASKBENCH_REPETITIONS); do\n"
+                              f"echo sort 1.$i ms; echo sort {score}.$i score more; done\n", 0o755)
+        high, low = scoring("high", 90), scoring("low", 80)
+
+        def judged(base, head, score, status=0):
+            (self.folder / "j").unlink(missing_ok=True)
+            return self.compare(base, head, f"--kind lines --judge {score}", status=status)
+
+        judged(high, low, "score=5%", status=1)
+        [metric] = self.load("r.json")["benchmarks"][0]["judged"]
+        self.assertTrue(metric["more_is_better"])
+        judged(low, high, "score=5%")
+        judged(low, high, "less:score=5%", status=1)
+        answer = judged(high, low, "score=100%", status=5)
+        self.assertIn("the program says that more 'score' is better", answer.stderr)
+
     def test_the_report_says_what_it_is_and_what_is_not_known_of_it(self):
         answer = self.taskbench("ab --kind lines --max-blocks 8 --journal j", "--base",
                                 self.printing("a"), "--head", self.printing("b"))

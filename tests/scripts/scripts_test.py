@@ -401,6 +401,20 @@ class GatePr(RepositoryTest):
         build = "build release --target taskbench of change"
         self.assertEqual(self.called(), [build, self.call(fork), self.report()])
 
+    def test_what_was_measured_is_left_for_trackers(self):
+        fork = self.pull_request()
+        self.put("taskbench", (self.repository / "taskbench").read_text().replace(
+            "shift; done\n", 'case "$*" in "--journal "*|*" --journal "*) [ "$1" = --journal ] && '
+            '[ ! -e "$2" ] && echo >"$2" ;; "bmf --quiet"|"openmetrics --quiet") echo "$1"; esac; '
+            "shift; done\n"))
+        taskbench = str(self.repository / "taskbench")
+        self.gate_pr("--base", "main", "--taskbench", taskbench, status=1, STATUS="1")
+        for format in ("openmetrics", "bmf"):
+            self.assertEqual((self.out / f"gate.{format}").read_text(), f"{format}\n")
+        self.assertEqual(self.called(), [self.call(fork), self.report(), *(
+            f"taskbench gate --resume --journal taskbench-gate/gate.journal --format {format} "
+            "--quiet" for format in ("openmetrics", "bmf"))])
+
     def test_the_verdict_stands_without_plots(self):
         fork = self.pull_request()
         taskbench = str(self.repository / "taskbench")

@@ -61,7 +61,7 @@ TEST(PairedReader, reads_back_what_was_written) {
 
 TEST(PairedReader, reads_back_metrics_that_were_asked_for) {
   model::PairedTrial trial = sample_trial();
-  trial.setup.judged = {{"steals", 0.05, false, {"sort"}}, {"hits/s", 0.1, true, {}}};
+  trial.setup.judged = {{"steals", 0.05, false, {"sort"}}, {"hits/s", 0.1, true, {}, true}};
   const std::string text = to_json({.trial = trial, .report = verdict::judge(trial)});
   const verdict::PairedFile file = parse_paired_report("r.json", text);
   EXPECT_EQ(to_json(file), text);

@@ -91,6 +91,20 @@ TEST(LinesOfText, with_another_unit_are_counters_of_the_time_before) {
   EXPECT_TRUE(run.cases[1].repetitions[0].counters.empty());
 }
 
+TEST(LinesOfText, may_say_which_way_a_metric_is_better) {
+  const model::Run run = parse_lines(
+      "sort 1 ms less\nsort 7 peak_bytes less\nsort 9 score more\nsort 3 more\nsort more 2 ms\n"
+      "hash 1 ms more\n");
+  EXPECT_EQ(run.more_is_better,
+            (std::map<std::string, bool>{{"peak_bytes", false}, {"score", true}}));
+  EXPECT_EQ(names(run), (Names{"sort", "sort more", "hash"}));
+  const auto& counters = run.cases[0].repetitions.at(0).counters;
+  EXPECT_EQ(counters.at("peak_bytes"), 7);
+  EXPECT_EQ(counters.at("score"), 9);
+  EXPECT_EQ(counters.at("more"), 3) << "a unit may be called so";
+  EXPECT_EQ(run.cases[2].unusable, "says that more of its time is better");
+}
+
 TEST(LinesOfText, with_another_unit_or_no_time_make_a_benchmark_unusable) {
   const model::Run run = parse_lines("size 3 MB\nzero 0 s\nless -1 s\nnone nan s\nendless inf s\n");
   EXPECT_EQ(

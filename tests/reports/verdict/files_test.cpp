@@ -67,6 +67,59 @@ TEST(files_test, several_files_tell_the_slower_from_the_same) {
   EXPECT_EQ(report.overall, Verdict::fail);
 }
 
+/// The same files, whose benchmarks also report the metric `nodes`, each about so many.
+std::vector<Result> reporting(std::mt19937_64& random, std::vector<Result> files, double nodes) {
+  std::normal_distribution<double> normal;
+  for (Result& file : files) {
+    const double of_file = nodes * std::exp(0.01 * normal(random));
+    for (model::Case& benchmark : file.cases) {
+      for (auto& repetition : benchmark.repetitions) repetition.counters["nodes"] = of_file;
+    }
+  }
+  return files;
+}
+
+/// The verdict on `nodes` of a benchmark whose time stays, by eight files a side.
+JudgedFilesVerdict judged_nodes(double base, double head, bool more_is_better = false) {
+  std::mt19937_64 random(12);
+  const auto file_of = [&](double nodes) {
+    return reporting(random, processes(random, 8, {{"a", 100}}), nodes);
+  };
+  FilesPolicy policy;
+  policy.judged.push_back({.name = "nodes", .delta = 0.05, .more_is_better = more_is_better});
+  const FilesReport report = compare_files(file_of(base), file_of(head), policy);
+  EXPECT_EQ(report.rows.at(0).verdict, Verdict::pass) << "its time is the same";
+  EXPECT_EQ(report.overall, report.rows[0].judged.at(0).verdict);
+  return report.rows[0].judged[0];
+}
+
+TEST(files_test, a_metric_that_is_asked_for_is_judged_beside_the_time) {
+  const JudgedFilesVerdict more = judged_nodes(100, 120);
+  EXPECT_EQ(more.verdict, Verdict::fail);
+  EXPECT_NEAR(more.change, 0.2, 0.03);
+  EXPECT_NEAR(more.base, 100, 3);
+  EXPECT_NEAR(more.head, 120, 3);
+  EXPECT_EQ(judged_nodes(100, 100).verdict, Verdict::pass);
+  EXPECT_TRUE(judged_nodes(100, 80).improved);
+  EXPECT_EQ(judged_nodes(100, 103).verdict, Verdict::pass) << "3 % do not matter where 5 do";
+}
+
+TEST(files_test, of_a_metric_of_which_more_is_better_less_fails) {
+  const JudgedFilesVerdict less = judged_nodes(120, 100, true);
+  EXPECT_EQ(less.verdict, Verdict::fail);
+  EXPECT_NEAR(less.change, 0.2, 0.03) << "base over head, less 1";
+  EXPECT_NEAR(less.base, 120, 3);
+  EXPECT_NEAR(less.head, 100, 3);
+  EXPECT_TRUE(judged_nodes(100, 120, true).improved);
+}
+
+TEST(files_test, what_is_0_has_no_ratio_and_passes_only_where_it_is_0_everywhere) {
+  EXPECT_EQ(judged_nodes(0, 0).verdict, Verdict::pass);
+  const JudgedFilesVerdict grown = judged_nodes(0, 7);
+  EXPECT_EQ(grown.verdict, Verdict::inconclusive);
+  EXPECT_TRUE(contains(grown.reason, "has no ratio")) << grown.reason;
+}
+
 /// Adds counts of instructions to the file.
 Result counting(Result file, double instructions, double scatter = 0) {
   for (auto& benchmark : file.cases) {
