@@ -30,6 +30,7 @@
 #include <exception>
 
 #include "runtime/base/cache_line.hpp"
+#include "runtime/base/cell.hpp"
 #include "runtime/task/schedule.hpp"
 #include "runtime/task/state.hpp"
 
@@ -85,8 +86,8 @@ static_assert(sizeof(Header) == 48, "header and frame pointers share one cache l
 
 /// The cold part, directly before the header.
 struct Trailer {
-  Header* previous;  ///< in OwnedTasks
-  Header* next;
+  base::Cell<Header*> previous;  ///< in OwnedTasks, which constructs both
+  base::Cell<Header*> next;
   std::uint32_t shard;   ///< which OwnedTasks shard
   std::uint32_t member;  ///< which member of its JoinSet
   /// The task that awaits the JoinHandle, a counted reference; or, with the lowest bit set, the

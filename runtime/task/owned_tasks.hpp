@@ -41,12 +41,13 @@ class OwnedTasksUnder {
   void insert(Header* task, std::size_t shard_index, Side side = Side::visitor) noexcept {
     Trailer& trailer = trailer_of(task);
     trailer.shard = static_cast<std::uint32_t>(shard_index);
-    trailer.previous = nullptr;
+    std::construct_at(&trailer.previous, nullptr);
     task->flags |= Header::kOwned;
     Shard& shard = shards_[shard_index];
     const Inside guard(shard.lock, side);
-    trailer.next = shard.first.get();
-    if (trailer.next != nullptr) trailer_of(trailer.next).previous = task;
+    Header* const next = shard.first.get();
+    std::construct_at(&trailer.next, next);
+    if (next != nullptr) trailer_of(next).previous.set(task);
     shard.first.set(task);
   }
 
@@ -61,11 +62,13 @@ class OwnedTasksUnder {
     task->flags &= static_cast<std::uint8_t>(~Header::kOwned);
     Shard& shard = shards_[trailer.shard];
     const Inside guard(shard.lock, side);
-    if (trailer.next != nullptr) trailer_of(trailer.next).previous = trailer.previous;
-    if (trailer.previous != nullptr) {
-      trailer_of(trailer.previous).next = trailer.next;
+    Header* const previous = trailer.previous.get();
+    Header* const next = trailer.next.get();
+    if (next != nullptr) trailer_of(next).previous.set(previous);
+    if (previous != nullptr) {
+      trailer_of(previous).next.set(next);
     } else {
-      shard.first.set(trailer.next);
+      shard.first.set(next);
     }
   }
 
@@ -75,7 +78,8 @@ class OwnedTasksUnder {
     Header* claimed = nullptr;
     for (std::size_t i = 0; i < shard_count_; ++i) {
       const Inside guard(shards_[i].lock, Side::visitor);
-      for (Header* task = shards_[i].first.get(); task != nullptr; task = trailer_of(task).next) {
+      for (Header* task = shards_[i].first.get(); task != nullptr;
+           task = trailer_of(task).next.get()) {
         if (!claim_for_shutdown(task)) continue;
         task->queue_next = claimed;
         claimed = task;

@@ -54,6 +54,48 @@ TEST(Races, right_after_the_store_that_hands_over) {
   });
 }
 
+TEST(Races, between_the_fence_that_hands_over_and_the_store_that_tells) {
+  for (const Fence kind : {Fence::release, Fence::acq_rel, Fence::seq_cst}) {
+    fails("data race", [kind] {
+      Cell<int> cell{0};
+      Atomic<bool> ready{false};
+      Thread writer([&] {
+        fence(kind);
+        cell.set(1);
+        ready.store(true, relaxed);
+      });
+      if (ready.load(acquire)) (void)cell.get();
+      writer.join();
+    });
+  }
+}
+
+TEST(Races, of_what_a_thread_does_first) {
+  fails("data race", [] {
+    Cell<int> cell{0};
+    Atomic<bool> turn{false};
+    Thread other([&] {
+      cell.set(1);
+      turn.store(true, relaxed);
+    });
+    if (turn.load(relaxed)) cell.set(2);
+    other.join();
+  });
+}
+
+TEST(Races, of_a_write_with_what_a_thread_reads_first) {
+  fails("data race", [] {
+    Cell<int> cell{0};
+    Atomic<bool> turn{false};
+    Thread other([&] {
+      (void)cell.get();
+      turn.store(true, relaxed);
+    });
+    if (turn.load(relaxed)) cell.set(2);
+    other.join();
+  });
+}
+
 // The third thread carries the word without handing anything over: so the second fence always comes
 // after the first, and still nothing happens before anything.
 TEST(Races, are_not_hidden_by_seq_cst_fences) {

@@ -393,6 +393,7 @@ void Engine::fence(Fence kind, Where where) {
   if (is_full || kind == Fence::release || kind == Fence::acq_rel) thread.released = thread.known;
   constexpr const char* kNames[] = {"acquire", "release", "acq_rel", "seq_cst", "light", "heavy"};
   if (logging_) log(operation, kNames[static_cast<int>(kind)]);
+  pass_tick();
 }
 
 // --- plain memory
