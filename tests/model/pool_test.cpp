@@ -259,6 +259,39 @@ TEST(PoolModel, a_task_is_woken_from_outside) {
       interleavings(2));
 }
 
+Task<int> receives_and_unblocks(sync::oneshot::Receiver<int> receiver, park::Parker& parker) {
+  const std::optional<int> value = co_await std::move(receiver);
+  (void)parker.unpark();
+  co_return value.value_or(0);
+}
+
+// A worker blocks until a task that has waited on it goes on elsewhere. Then another task waits for
+// the first time on the one worker while the first ends on the other: both change one list.
+TEST(PoolModel, a_task_that_has_waited_on_one_worker_ends_on_another) {
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = work_stealing(2).lifo_slot(false).build();
+        const int sum = runtime.block_on([](park::Parker& place) -> Task<int> {
+          co_return co_await spawn([](park::Parker& inner) -> Task<int> {
+            auto first = sync::oneshot::channel<int>();
+            auto second = sync::oneshot::channel<int>();
+            JoinHandle<int> moves = spawn(receives_and_unblocks(std::move(first.second), inner));
+            co_await yield_now();
+            (void)first.first.send(1);
+            inner.park();
+            JoinHandle<int> stays = spawn(receives(std::move(second.second)));
+            co_await yield_now();
+            (void)second.first.send(2);
+            co_return co_await moves + co_await stays;
+          }(place));
+        }(parker));
+        mc::require(sum == 3, "both have ended");
+        mc::sometimes("stolen", runtime.stats().total().steal_operations != 0);
+      },
+      interleavings(1));
+}
+
 Task<int> sleeps(park::Parker& begins) {
   (void)begins.unpark();
   co_await time::sleep(std::chrono::milliseconds(1));
