@@ -26,7 +26,7 @@ constexpr double kAtLeastAsExpected = 0.25;
 /// A change of more files than these touches everything.
 constexpr std::size_t kMostChangedFiles = 100;
 /// Shorter names, in letters, are in too many others.
-constexpr std::size_t kShortestName = 3;
+constexpr std::size_t kShortestName = 4;
 
 /// Its letters and digits, in lower case: HashMap, hash_map and BM_hash-map have the same ones in
 /// common.
@@ -60,9 +60,11 @@ int first_look(const model::PairedSetup& setup) {
   return static_cast<int>(stats::looks({setup.alpha, setup.pass_error, most}).front().blocks);
 }
 
-/// Whether it comes before others: its user says so, or what it executes has changed.
-bool comes_first(const model::PairedTrial& trial, const std::string& name) {
-  return is_wanted_first(trial.setup, name) || verdict::judge_counted(trial, name).has_moved();
+/// How soon it comes, the least first: its user says so, or what it executes has changed; it is
+/// called like a file that differs; the others.
+int turn_of(const model::PairedTrial& trial, const std::string& name) {
+  const int wanted = wanted_turn(trial.setup, name);
+  return verdict::judge_counted(trial, name).has_moved() ? 0 : wanted;
 }
 
 /// A benchmark that may be measured further.
@@ -70,15 +72,13 @@ struct Candidate {
   std::size_t place = 0;  ///< in the setup
   int blocks = 0;
   bool goes_on = false;       ///< it was measured in the last block, and not only screened
-  bool is_wanted = false;     ///< by --changed-first, or because its counts changed
+  int turn = 0;               ///< turn_of() it
   double p = kUnknown;        ///< that it shows as much without being slower
   double prominence = 0;      ///< its change, as a share of what could have been detected
   double missing_blocks = 0;  ///< to its next stage
 
   /// The order of candidates: those that are taken first are less.
-  [[nodiscard]] auto rank() const {
-    return std::tuple(!goes_on, !is_wanted, p, -prominence, place);
-  }
+  [[nodiscard]] auto rank() const { return std::tuple(!goes_on, turn, p, -prominence, place); }
 };
 
 using Candidates = std::vector<Candidate>;
@@ -114,7 +114,7 @@ Candidates open_ones(const model::PairedTrial& trial, const verdict::PairedRepor
     Candidate each{.place = place,
                    .blocks = blocks[name],
                    .goes_on = measured.contains(name) && blocks[name] != first_look(setup),
-                   .is_wanted = comes_first(trial, name)};
+                   .turn = turn_of(trial, name)};
     if (each.blocks >= setup.max_blocks) continue;
     if (found != rows.end()) {
       const BenchmarkVerdict& row = *found->second;
@@ -207,7 +207,7 @@ Strings at_first(const model::PairedTrial& trial, double budget_s) {
   if (all <= kFewest || screen_s <= half_s) return setup.benchmarks;
   Candidates order;
   for (std::size_t place = 0; place < all; ++place) {
-    order.push_back({.place = place, .is_wanted = comes_first(trial, setup.benchmarks[place])});
+    order.push_back({.place = place, .turn = turn_of(trial, setup.benchmarks[place])});
   }
   std::ranges::sort(order, {}, &Candidate::rank);
   const auto fit = static_cast<std::size_t>(std::max(0.0, half_s / screen_s) * double(all));
@@ -228,15 +228,15 @@ Strings names_to_look_for(const Strings& files) {
   return names;
 }
 
-bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
+int wanted_turn(const model::PairedSetup& setup, const std::string& name) {
   const auto is_like_it = [&](const std::string& pattern) {
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   };
   const auto has_it = [letters = letters_of(name)](const std::string& file) {
     return letters.find(letters_of(file)) != std::string::npos;
   };
-  return std::ranges::any_of(setup.changed_first, is_like_it) ||
-         std::ranges::any_of(setup.changed_files, has_it);
+  if (std::ranges::any_of(setup.changed_first, is_like_it)) return 0;
+  return std::ranges::any_of(setup.changed_files, has_it) ? 1 : 2;
 }
 
 bool has_settled(const BenchmarkVerdict& row) {

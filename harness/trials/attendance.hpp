@@ -27,8 +27,9 @@ inline constexpr std::size_t kFewest = 16;
 /// folder and extension. Nothing, if there are too many files to point anywhere.
 [[nodiscard]] Strings names_to_look_for(const Strings& files);
 
-/// Whether --changed-first names it, or it is called like a file in which two revisions differ.
-[[nodiscard]] bool is_wanted_first(const model::PairedSetup& setup, const std::string& name);
+/// How soon a benchmark is wanted, the least first: --changed-first names it; it is called like a
+/// file in which two revisions differ; or neither.
+[[nodiscard]] int wanted_turn(const model::PairedSetup& setup, const std::string& name);
 
 /// What the next block measures.
 struct NextBlock {

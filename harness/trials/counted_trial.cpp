@@ -211,8 +211,8 @@ void CountedTrial::count_first(double budget_s) {
   end_s_ = seconds_since(start_) + share_s;
   for (const InstructionSample& sample : trial_.instructions) end_s_ -= sample.took_s;
   Strings names = trial_.setup.benchmarks;
-  std::ranges::stable_partition(
-      names, [&](const std::string& name) { return is_wanted_first(trial_.setup, name); });
+  std::ranges::stable_sort(
+      names, {}, [&](const std::string& name) { return wanted_turn(trial_.setup, name); });
   std::string why = why_nothing_counts(budget_s);
   std::string failure;  // the first, if nothing else has happened
   double lost_s = 0;

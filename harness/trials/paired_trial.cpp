@@ -243,11 +243,23 @@ std::set<std::string> counters_in(const model::Case& benchmark) {
   return names;
 }
 
-/// Takes which way is better from the program, if it says so and the user has not.
-void set_direction(const model::Run& said, model::JudgedMetric& metric) {
-  const auto* const more_is_better = model::find_in(said.more_is_better, metric.name);
-  if (metric.direction_is_given || more_is_better == nullptr) return;
-  metric.more_is_better = *more_is_better;
+/// Takes which way is better from the programs, if they say so and the user has not.
+void set_direction(const Exploration& found, model::JudgedMetric& metric) {
+  if (metric.direction_is_given) return;
+  std::set<bool> said;
+  for (const model::Run* run : {&found.base, &found.head}) {
+    if (const auto* of = model::find_in(run->more_is_better, metric.name)) {
+      said.insert(of->begin(), of->end());
+    }
+  }
+  if (said.empty()) return;
+  if (said.size() > 1) {
+    throw ProgramError(fmt::format(
+        "--judge: the programs say both that more '{}' is better and that less is: give more:{} or "
+        "less:{}",
+        metric.name, metric.name, metric.name));
+  }
+  metric.more_is_better = *said.begin();
   if (metric.more_is_better && metric.delta >= 1) {
     throw ProgramError(fmt::format(
         "--judge: the program says that more '{}' is better, which cannot fall by {:g} %: give "
@@ -271,7 +283,7 @@ void find_judged(const Exploration& found, model::PairedSetup& setup) {
       const auto metric = std::ranges::find(setup.judged, counter, &model::JudgedMetric::name);
       if (metric == setup.judged.end()) continue;
       metric->of.insert(benchmark.name);
-      set_direction(found.head, *metric);
+      set_direction(found, *metric);
     }
   }
   for (const model::JudgedMetric& each : setup.judged) {

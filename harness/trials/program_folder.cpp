@@ -64,7 +64,8 @@ void save_programs(const fs::path& folder, const model::PairedSetup& setup, cons
   fs::remove(folder / kList, failed);  // first: without it, the rest is nothing
   fs::create_directories(folder, failed);
   if (failed) refuse("--out '{}': {}", folder.string(), failed.message());
-  model::BuiltPrograms saved{setup.base, setup.head, setup.identical, setup.reproduce, {}};
+  model::BuiltPrograms saved{setup.base,      setup.head, setup.identical,
+                             setup.reproduce, {},         setup.changed_files};
   for (const Side side : kBothSides) {
     const fs::path into = folder / name_of(side);
     fs::remove_all(into, failed);
@@ -123,6 +124,7 @@ void load_programs(const fs::path& folder, model::PairedSetup& setup) {
   }
   setup.identical = std::move(saved.identical);
   setup.reproduce = std::move(saved.reproduce);
+  setup.changed_files = std::move(saved.changed_files);
 }
 
 }  // namespace taskbench::harness

@@ -14,7 +14,7 @@ void describe_figures(Writer& io, const verdict::FilesVerdict& row, const char* 
   io("head_files", row.head_files);
   io(base, row.base);
   io(head, row.head);
-  io("change", row.change);
+  io("change", row.has_ratio ? std::optional(row.change) : std::nullopt);
   io("interval_level", verdict::kIntervalLevel);
   io("interval_low", row.low);
   io("interval_high", row.high);

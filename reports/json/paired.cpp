@@ -65,6 +65,7 @@ void describe(Io& io, Programs& programs) {
   io("head", programs.head);
   io.unless_default("identical", programs.identical);
   io.unless_default("reproduce", programs.reproduce);
+  io.unless_default("changed_files", programs.changed_files);
   io("files", programs.files);
 }
 

@@ -61,6 +61,7 @@ struct BuiltPrograms {
   std::string identical;                     ///< why nothing was built, as a clause
   std::string reproduce;                     ///< PairedSetup::reproduce
   std::map<std::string, std::string> files;  ///< digests of the executables
+  std::vector<std::string> changed_files{};  ///< PairedSetup::changed_files
 };
 
 /// How small a difference is noise on this machine, and where that is known from.

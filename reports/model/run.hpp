@@ -191,8 +191,9 @@ struct Run {
   std::optional<CounterPass> counter_pass{};  ///< empty: none was asked for
   Drift drift{};                              ///< how the machine changed while it measured
   std::optional<double> queued_s{};  ///< time that its process waited for a CPU; not in any file
-  /// Counters of which its program says whether more is better; not in any file.
-  std::map<std::string, bool> more_is_better{};
+  /// Counters of which its program says whether more is better, and what it says: maybe both. Not
+  /// in any file.
+  std::map<std::string, std::set<bool>> more_is_better{};
 };
 
 }  // namespace taskbench::reports::model

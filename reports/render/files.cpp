@@ -26,7 +26,7 @@ VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& r
   Cells cells(titles.size() - 1, std::string(kNone));
   cells[0] = title;
   cells[1] = verdict;
-  if (row.base > 0 && row.head > 0) {
+  if (row.has_ratio && row.base_files > 0 && row.head_files > 0) {
     cells = compared_cells({title, row.change, row.low, row.high, row.delta, verdict}, row.base,
                            row.head);
     add(cells, "{:.3f}", row.p_adjusted);
@@ -51,6 +51,7 @@ JudgedFilesVerdict as_ratio(const JudgedFilesVerdict& row) {
 void take_metric(Metric metric, const verdict::FilesVerdict& from,
                  VerdictText::Benchmark& benchmark) {
   benchmark.metric = metric;
+  benchmark.more_is_better = false;
   benchmark.verdict = from.verdict;
   benchmark.improved = metric == Metric::time && from.improved;
   benchmark.change = from.change;
@@ -74,10 +75,13 @@ VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
   }
   if (asked_for == nullptr) {
     take_metric(Metric::time, row, benchmark);
-    if (row.base > 0 && row.head > 0) benchmark.levels = levels_text(row.base, row.head);
+    if (row.base_files > 0 && row.head_files > 0) {
+      benchmark.levels = levels_text(row.base, row.head);
+    }
   } else {
     take_metric(Metric::asked_for, as_ratio(*asked_for), benchmark);
     benchmark.metric_name = asked_for->metric;
+    benchmark.more_is_better = asked_for->more_is_better;
     benchmark.levels = fmt::format("{} → {}", value_text(asked_for->metric, asked_for->base),
                                    value_text(asked_for->metric, asked_for->head));
   }
@@ -133,6 +137,15 @@ Sentences remarks(const FilesReport& report) {
   if (counts) lines.push_back(instructions_remark());
   // Different machines already explain everything.
   if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
+  for (const model::JudgedMetric& metric : report.policy.judged) {
+    std::vector<std::string> without;
+    for (const FilesRow& row : report.rows) {
+      if (model::contains(row.judged, metric.name, &JudgedFilesVerdict::metric)) continue;
+      without.push_back(row.name);
+    }
+    add_named(lines, without,
+              fmt::format("{} is not judged, as not both sides report it", metric.name));
+  }
   if (!report.policy.judged.empty()) {
     add(lines, "Judged besides: {}; each with a chance of a false alarm of {} of its own.",
         fmt::join(judged_thresholds(report.policy.judged), ", "), percent(report.policy.alpha));
@@ -179,21 +192,29 @@ Document comment(const FilesReport& report) {
 }
 
 Table records(const FilesReport& report) {
-  Table table = columns_of({"name", "verdict", "improved", "base_files", "head_files", "base_ns",
-                            "head_ns", "change", "interval_low", "interval_high", "p", "p_adjusted",
-                            "reason", "instructions_base", "instructions_head",
+  Table table = columns_of({"name", "metric", "verdict", "improved", "base_files", "head_files",
+                            "base", "head", "change", "interval_low", "interval_high", "p",
+                            "p_adjusted", "reason", "instructions_base", "instructions_head",
                             "instructions_change", "instructions_verdict"});
-  for (const FilesRow& row : report.rows) {
+  const auto add_record = [&](const std::string& name, const std::string& metric,
+                              const verdict::FilesVerdict& row,
+                              const std::optional<verdict::InstructionsVerdict>& instructions) {
     const verdict::InstructionsVerdict none;
-    const verdict::InstructionsVerdict& counted = row.instructions ? *row.instructions : none;
-    table.add({row.name, word(row.verdict), fmt::format("{}", row.improved),
+    const verdict::InstructionsVerdict& counted = instructions ? *instructions : none;
+    table.add({name, metric, word(row.verdict), fmt::format("{}", row.improved),
                std::to_string(row.base_files), std::to_string(row.head_files), raw(row.base),
-               raw(row.head), raw(row.change), raw(row.low), raw(row.high), raw(row.p),
-               raw(row.p_adjusted), row.reason,
+               raw(row.head), raw(row.has_ratio ? std::optional(row.change) : std::nullopt),
+               raw(row.low), raw(row.high), raw(row.p), raw(row.p_adjusted), row.reason,
                raw_part(counted.exact, &verdict::ExactChange::base),
                raw_part(counted.exact, &verdict::ExactChange::head),
                raw_part(counted.exact, &verdict::ExactChange::change),
-               row.instructions ? word(counted.verdict) : ""});
+               instructions ? word(counted.verdict) : ""});
+  };
+  for (const FilesRow& row : report.rows) {
+    add_record(row.name, "wall_time_ns", row, row.instructions);
+    for (const JudgedFilesVerdict& each : row.judged) {
+      add_record(row.name, each.metric, as_ratio(each), {});
+    }
   }
   return table;
 }

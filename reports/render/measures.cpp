@@ -200,7 +200,7 @@ Measures measures(const verdict::FilesReport& report) {
     add_sides(row.name, kWall, row.base, row.head, {row.change, row.low, row.high, row.verdict},
               all);
     for (const verdict::JudgedFilesVerdict& each : row.judged) {
-      if (each.base_files > 0 && each.head_files > 0) add_judged(row.name, each, all);
+      if (each.has_ratio) add_judged(row.name, each, all);
     }
   }
   return all;

@@ -119,6 +119,7 @@ Sentences why_slower(const BenchmarkVerdict& row) {
 void take_metric(Metric metric, const verdict::MetricVerdict& from,
                  VerdictText::Benchmark& benchmark) {
   benchmark.metric = metric;
+  benchmark.more_is_better = false;
   benchmark.improved = metric == Metric::time && from.improved;
   benchmark.verdict = from.verdict;
   benchmark.change = from.change;
@@ -132,6 +133,7 @@ void take_metric(Metric metric, const verdict::MetricVerdict& from,
 void take_metric(const verdict::JudgedVerdict& from, VerdictText::Benchmark& benchmark) {
   take_metric(Metric::asked_for, as_ratio(from), benchmark);
   benchmark.metric_name = from.metric;
+  benchmark.more_is_better = from.more_is_better;
   benchmark.levels = fmt::format("{} → {}", value_text(from.metric, from.base),
                                  value_text(from.metric, from.head));
 }

@@ -164,13 +164,16 @@ std::string at_most_text(const Benchmarks& of) {
   return most > 0 ? fmt::format(", and may be slower by up to {}", percent(most)) : std::string();
 }
 
+/// How much more it needs, relative, or how much less it brings.
+double worse_by(const Benchmark& of) { return of.more_is_better ? -of.change : of.change; }
+
 /// "; sort seems 129.0 % slower, which may be chance", of the greatest change that would matter;
 /// empty if there is none.
 std::string seeming_text(const Benchmarks& open, std::size_t all) {
   const Benchmark* most = nullptr;
   for (const Benchmark* each : open) {
-    if (each->metric == Metric::instructions || each->change < each->threshold) continue;
-    if (most == nullptr || each->change > most->change) most = each;
+    if (each->metric == Metric::instructions || worse_by(*each) < each->threshold) continue;
+    if (most == nullptr || worse_by(*each) > worse_by(*most)) most = each;
   }
   if (most == nullptr) return {};
   const std::string_view unit = most->metric == Metric::cpu_time    ? "to take {} more CPU time"

@@ -45,6 +45,7 @@ struct VerdictText {
     bool improved = false;                                      ///< whether it passes and is faster
     Metric metric = Metric::time;                               ///< what the verdict is about
     std::string metric_name{};                                  ///< of one that was asked for
+    bool more_is_better = false;                                ///< of this metric
     double change = 0;                                          ///< of this metric
     double threshold = kNoThreshold;                            ///< a lesser change does not matter
     std::optional<double> low{};

@@ -94,7 +94,7 @@ void read_line(Words words, model::Run& run) {
     if (more_is_better == true) benchmark.unusable = "says that more of its time is better";
   } else if (!benchmark.repetitions.empty()) {
     benchmark.repetitions.back().counters[std::string(unit)] = *value;
-    if (more_is_better) run.more_is_better[std::string(unit)] = *more_is_better;
+    if (more_is_better) run.more_is_better[std::string(unit)].insert(*more_is_better);
   } else {
     benchmark.unusable = fmt::format(
         "is in '{}', which is no unit of time (ns, us, ms, s); a metric comes after the time of "

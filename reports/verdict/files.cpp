@@ -235,39 +235,44 @@ class Attainable {
   std::vector<double> greatest_before_;  ///< of the adjusted p of those before
 };
 
-std::string why_undecided(const FilesVerdict& row, bool can_fail, std::size_t rows,
-                          const FilesPolicy& policy) {
-  if (row.base_files == 0 && row.head_files == 0) return "aggregates only, no repetitions";
-  if (row.base_files == 0) return "only head has it";
-  if (row.head_files == 0) return "only base has it";
-  if (row.base <= 0 || row.head <= 0) return "it is 0 or less in a file, which has no ratio";
+/// What is judged together: one metric of all benchmarks.
+struct Family {
+  double delta = 0;
+  double epsilon = 0;
+  bool more_is_better = false;
+  std::string worse{};  ///< the least of what matters: "a slowdown of 3 % or more"
+};
+
+Family family_of_times(const FilesPolicy& policy) {
+  return {.delta = policy.delta,
+          .epsilon = policy.epsilon,
+          .worse = fmt::format("a slowdown of {:g} % or more", 100 * policy.delta)};
+}
+
+Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
+  const double delta = metric.more_is_better ? 1 / (1 - metric.delta) - 1 : metric.delta;
+  // The noise floor is that of times.
+  return {delta, std::min(policy.epsilon, delta / 3), metric.more_is_better,
+          fmt::format("{:g} % {} {}", 100 * metric.delta, metric.more_is_better ? "less" : "more",
+                      metric.name)};
+}
+
+std::string why_undecided(const FilesVerdict& row, const Family& family, bool can_fail,
+                          std::size_t rows, const FilesPolicy& policy) {
+  if (row.base_files == 0 || row.head_files == 0) return "aggregates only, no repetitions";
+  if (!row.has_ratio) return "it is 0 or less in a file, which has no ratio";
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are not independent samples";
   }
   if (can_fail && row.high) {
-    return fmt::format(
-        "the files allow for a slowdown of {:g} % or more, and for none; more files a side would "
-        "tell",
-        100 * policy.delta);
+    return fmt::format("the files allow for {}, and for none; more files a side would tell",
+                       family.worse);
   }
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
   return fmt::format("too few processes: {} and {}; about {} a side are needed{}", row.base_files,
                      row.head_files, needed,
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
-}
-
-/// What is judged together: one metric of all benchmarks.
-struct Family {
-  double delta = 0;
-  double epsilon = 0;
-  bool more_is_better = false;
-};
-
-Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
-  const double delta = metric.more_is_better ? 1 / (1 - metric.delta) - 1 : metric.delta;
-  // The noise floor is that of times.
-  return {delta, std::min(policy.epsilon, delta / 3), metric.more_is_better};
 }
 
 /// A metric of a row before all rows are judged together, and what it is judged by.
@@ -277,6 +282,7 @@ struct Candidate {
   std::vector<double> base{};  ///< ln of the values, or of their inverses if more is better
   std::vector<double> head{};
   double p_faster = 1;
+  bool is_one_value = false;  ///< all are equal, of both sides
 
   [[nodiscard]] bool has_both() const { return !base.empty() && !head.empty(); }
 };
@@ -295,9 +301,9 @@ Candidate compared(std::size_t row, std::span<const double> base, std::span<cons
     verdict.base = stats::median(base);
     verdict.head = stats::median(head);
     const auto is_another = [&](double value) { return value != base.front(); };
-    const bool is_one =
+    candidate.is_one_value =
         std::ranges::none_of(base, is_another) && std::ranges::none_of(head, is_another);
-    if (is_one) verdict.verdict = Verdict::pass;
+    verdict.has_ratio = false;
     return candidate;
   }
   const auto logarithm = [&](double value) { return sign * std::log(value); };
@@ -352,10 +358,16 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
       verdict.verdict = decision.verdict;
       verdict.improved = decision.improved;
     }
-    const bool can_fail = attainable.adjusted(stats::least_shift_p(
-                              verdict.base_files, verdict.head_files)) < policy.alpha;
+    const double least_p = stats::least_shift_p(verdict.base_files, verdict.head_files);
+    if (candidate.is_one_value && same_machine && least_p < policy.pass_error) {
+      verdict.verdict = Verdict::pass;
+    }
+    const bool can_fail = verdict.has_ratio && attainable.adjusted(least_p) < policy.alpha;
     report.could_fail = report.could_fail || can_fail;
     if (verdict.verdict != Verdict::inconclusive) continue;
+    verdict.reason =
+        same_machine ? why_undecided(verdict, family, can_fail, all.size(), policy) : kOtherMachine;
+    if (!verdict.has_ratio) continue;  // more files would tell no more
     const double alpha = policy.alpha / static_cast<double>(all.size());
     const std::string& name = report.rows[candidate.row].name;
     if (is_blind(verdict.verdict, detectable(candidate, alpha, family), verdict.high,
@@ -363,12 +375,10 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
         !model::contains(report.blind, name)) {
       report.blind.push_back(name);
     }
-    verdict.reason =
-        same_machine ? why_undecided(verdict, can_fail, all.size(), policy) : kOtherMachine;
   }
 }
 
-/// Judges a metric that was asked for, of all benchmarks of which a side reports it.
+/// Judges a metric that was asked for, of all benchmarks of which both sides report it.
 void judge_asked_for(const model::JudgedMetric& metric, const Names& base_names,
                      const Names& head_names, const FilesPolicy& policy, FilesReport& report) {
   const Family family = family_of(metric, policy);
@@ -377,7 +387,7 @@ void judge_asked_for(const model::JudgedMetric& metric, const Names& base_names,
     const std::string& name = report.rows[i].name;
     const auto of_base = medians_of(metric.name, *base_names.find(name));
     const auto of_head = medians_of(metric.name, *head_names.find(name));
-    if (of_base.empty() && of_head.empty()) continue;
+    if (of_base.empty() || of_head.empty()) continue;
     candidates.push_back(compared(i, of_base, of_head, family));
   }
   if (candidates.empty()) return;
@@ -460,7 +470,7 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
 
   const Names base_names = names_of(base);
   const Names head_names = names_of(head);
-  const Family times{policy.delta, policy.epsilon};
+  const Family times = family_of_times(policy);
   std::vector<Candidate> candidates;
   for (const auto& [name, in_base] : base_names) {
     const Occurrences* in_head = head_names.find(name);

@@ -40,7 +40,10 @@ struct FilesVerdict {
   /// says. With one file a side, the medians. Times are in ns.
   double base = 0;
   double head = 0;
-  double delta = 0;           ///< the smallest change that matters here
+  double delta = 0;  ///< the smallest change that matters here
+  /// False: a file has 0 or less, so that there is no change, and these figures but the medians
+  /// mean nothing.
+  bool has_ratio = true;
   double change = 0;          ///< head over base, less 1; base over head if more is better
   std::optional<double> low;  ///< two-sided 95 % interval; empty for too few files
   std::optional<double> high;
@@ -61,7 +64,7 @@ struct JudgedFilesVerdict : FilesVerdict {
 /// The verdict on a benchmark's wall time, with what else is known of it.
 struct FilesRow : FilesVerdict {
   std::string name;
-  /// In the order of the policy; none of a metric that neither side reports.
+  /// In the order of the policy; only of metrics that both sides report of it.
   std::vector<JudgedFilesVerdict> judged;
   /// The counters that moved most between the sides, of the scheduler and of perf.
   std::vector<CounterMove> counters;

@@ -1,7 +1,7 @@
 // A worker's run queue: a ring of fixed size, one producer, many consumers.
 //
 // Threads
-//   push_back, push_behind, push_batch, pop_front, free_slots: the owning worker only.
+//   push_back, push_behind, push_batch, pop_front, rotate, free_slots: the owning worker only.
 //   steal_into: any other worker, with its own queue as the destination.
 //   size, looks_empty: any thread; a snapshot that may be out of date at once.
 //
@@ -9,7 +9,7 @@
 //
 // Invariants
 //   I1  tail - head <= capacity (modulo 2^32).
-//   I2  Only the owner writes slots and tail_, and never a slot in [head, tail).
+//   I2  Only the owner writes slots and tail_, and outside of lock_ never a slot in [head, tail).
 //   I3  head_ is written only inside lock_: by the owner that pops or overflows, by a thief.
 //   I4  A slot is read, to take its value, only inside lock_.
 //   I5  Capacity is at most half of the position range, so full and empty differ.
@@ -121,20 +121,32 @@ class LocalQueue {
   bool pop_front(T& out, Ahead&& ahead) {
     // relaxed: only the owner, this thread, stores tail_
     const std::uint32_t tail = tail_.load(base::relaxed);
-    // relaxed: only a first look; an empty queue stays empty until the owner pushes
-    if (head_.load(base::relaxed) == tail) return false;
-    lock_.owner_enter();
-    // relaxed: inside the lock (I3)
-    const std::uint32_t head = head_.load(base::relaxed);
-    if (head == tail) [[unlikely]] {
-      lock_.owner_leave();
-      return false;
-    }
+    std::uint32_t head = 0;
+    if (!owner_enter_unless_empty(tail, head)) return false;
     out = slot(head).get();
     // release: pairs with the acquire of head_ in size()
     head_.store(head + 1, base::release);
     lock_.owner_leave();
     if (tail - head > 2) ahead(slot(head + 2).get());
+    return true;
+  }
+
+  /// Puts `value` behind the others and takes the oldest in its place, as push_back() and
+  /// pop_front() would, but in one section of the lock and without an overflow. Returns false, and
+  /// leaves `value` to the caller, when there are no others. Calls `ahead` as pop_front() does.
+  template <class Ahead>
+  [[nodiscard]] bool rotate(T& value, Ahead&& ahead) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    std::uint32_t head = 0;
+    if (!owner_enter_unless_empty(tail, head)) return false;
+    const T oldest = slot(head).get();
+    append(value, tail);  // of a full queue into the slot that has just been read
+    // release: pairs with the acquire of head_ in size(): the tail is further already
+    head_.store(head + 1, base::release);
+    lock_.owner_leave();
+    value = oldest;
+    if (tail - head > 1) ahead(slot(head + 2).get());
     return true;
   }
 
@@ -177,6 +189,21 @@ class LocalQueue {
   static constexpr std::uint32_t kMask = kCapacity - 1;
 
   base::Cell<T>& slot(std::uint32_t position) { return slots_[position & kMask]; }
+
+  /// Enters the lock and reads the head, unless the queue, whose tail this is, is empty.
+  [[nodiscard, gnu::always_inline]] bool owner_enter_unless_empty(std::uint32_t tail,
+                                                                  std::uint32_t& head)
+      TASKBENCH_TRY_ACQUIRE(true, lock_) {
+    // relaxed: only a first look; an empty queue stays empty until the owner pushes
+    if (head_.load(base::relaxed) == tail) return false;
+    lock_.owner_enter();
+    // relaxed: inside the lock (I3)
+    head = head_.load(base::relaxed);
+    if (head != tail) [[likely]]
+      return true;
+    lock_.owner_leave();
+    return false;
+  }
 
   /// Copies values from a victim that the caller, the owner of this queue, has locked. There is
   /// room.

@@ -12,12 +12,8 @@ import unittest
 from pathlib import Path
 
 from fake_program import fake_valgrind
+from schemas import GONE, SCHEMAS, SchemaCase
 from taskbench_command import BINARY, CommandTest, main
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/reports/json"))
-
-from schema_case import GONE, SchemaCase
 
 # compare.py of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
@@ -412,7 +408,7 @@ class Refusals(CompareTest):
 
 
 class Json(SchemaCase, CompareTest):
-    schema_path = ROOT / "docs/schema/compare-v1.schema.json"
+    schema_path = SCHEMAS / "compare-v1.schema.json"
 
     def answer(self, options, status):
         return json.loads(self.compare(f"{options} --format json", status=status).stdout)

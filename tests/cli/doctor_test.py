@@ -4,17 +4,11 @@ python3-jsonschema."""
 
 import os
 import signal
-import sys
-from pathlib import Path
 
 from fake_program import put_on_path
+from schemas import SCHEMAS, SchemaCase
 from taskbench_command import CommandTest, last_lines, main
 from terminal_session import TerminalTest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/reports/json"))
-
-from schema_case import SchemaCase
 
 ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
 CHECKS = {
@@ -34,7 +28,7 @@ class Doctor(TerminalTest):
 
 
 class Report(SchemaCase, Doctor):
-    schema_path = ROOT / "docs/schema/doctor-v1.schema.json"
+    schema_path = SCHEMAS / "doctor-v1.schema.json"
     here = None
 
     def report(self):

@@ -467,6 +467,9 @@ class Compared(CommandTest):
         judged(low, high, "less:score=5%", status=1)
         answer = judged(high, low, "score=100%", status=5)
         self.assertIn("the program says that more 'score' is better", answer.stderr)
+        other = self.write("other", Path(low).read_text().replace(" more;", " less;"), 0o755)
+        answer = judged(high, other, "score=5%", status=5)
+        self.assertIn("give more:score or less:score", answer.stderr)
 
     def test_the_report_says_what_it_is_and_what_is_not_known_of_it(self):
         answer = self.taskbench("ab --kind lines --max-blocks 8 --journal j", "--base",

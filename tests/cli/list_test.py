@@ -2,15 +2,9 @@
 """`taskbench list`: what can be measured."""
 
 import json
-import sys
-from pathlib import Path
 
+from schemas import GONE, SCHEMAS, SchemaCase
 from taskbench_command import CommandTest, main
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/reports/json"))
-
-from schema_case import GONE, SchemaCase
 
 WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
              "fib", "skynet", "nqueens", "matmul", "uts_geometric", "uts_binomial", "sort",
@@ -82,7 +76,7 @@ class List(CommandTest):
 
 
 class Json(SchemaCase, CommandTest):
-    schema_path = ROOT / "docs/schema/list-v1.schema.json"
+    schema_path = SCHEMAS / "list-v1.schema.json"
 
     def test_it_keeps_to_its_schema(self):
         document = json.loads(self.taskbench("list --format json").stdout)

@@ -306,11 +306,13 @@ TEST(Attendance, a_budget_that_does_not_reach_all_begins_with_those_that_are_nam
 
 TEST(Attendance, a_benchmark_is_found_by_the_file_that_changed_however_both_spell_its_name) {
   model::PairedSetup setup;
-  setup.changed_files = names_to_look_for({"src/hash_map.cpp", "include/hash_map.hpp", "io/a.c"});
-  EXPECT_EQ(setup.changed_files, Strings{"hash_map"}) << "each once, and none of a single letter";
-  EXPECT_TRUE(is_wanted_first(setup, "BM_HashMap/8"));
-  EXPECT_TRUE(is_wanted_first(setup, "hash-map insert"));
-  EXPECT_FALSE(is_wanted_first(setup, "BM_Hash/8"));
+  setup.changed_files = names_to_look_for({"src/hash_map.cpp", "include/hash_map.hpp", "io/map.c"});
+  setup.changed_first = {"sort*"};
+  EXPECT_EQ(setup.changed_files, Strings{"hash_map"}) << "each once, and no short name";
+  EXPECT_EQ(wanted_turn(setup, "BM_HashMap/8"), 1);
+  EXPECT_EQ(wanted_turn(setup, "hash-map insert"), 1);
+  EXPECT_EQ(wanted_turn(setup, "BM_Hash/8"), 2);
+  EXPECT_EQ(wanted_turn(setup, "sort of a hash map"), 0) << "its user names it";
   EXPECT_TRUE(names_to_look_for(Strings(101, "src/sort.cpp")).empty()) << "it touches everything";
 }
 

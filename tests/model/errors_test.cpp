@@ -388,6 +388,20 @@ TEST(Waiting, for_what_nobody_writes_is_a_livelock) {
   });
 }
 
+// What is written between the look and the first yield is seen by the next look, and so must the
+// second yield come to an end.
+TEST(Waiting, in_a_loop_that_yields_twice_ends) {
+  holds([] {
+    Atomic<bool> flag{false};
+    Thread other([&] { flag.store(true, relaxed); });
+    while (!flag.load(relaxed)) {
+      yield();
+      yield();
+    }
+    other.join();
+  });
+}
+
 TEST(Waiting, in_a_loop_that_reads_the_past_ends) {
   holds([] {
     Atomic<bool> flag{false};

@@ -147,9 +147,9 @@ NAMED = (
      """    if (head_.load(base::relaxed) == tail) return false;
     lock_.owner_enter();
     // relaxed: inside the lock (I3)
-    const std::uint32_t head = head_.load(base::relaxed);
+    head = head_.load(base::relaxed);
 """,
-     """    const std::uint32_t head = head_.load(base::relaxed);
+     """    head = head_.load(base::relaxed);
     if (head == tail) return false;
     lock_.owner_enter();
 """),

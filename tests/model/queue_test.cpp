@@ -184,6 +184,51 @@ TEST(LocalQueueModel, pushes_behind_others_into_what_a_thief_has_emptied) {
   });
 }
 
+/// The owner puts values behind others, and takes the oldest in their place, against a thief.
+template <class Slots>
+void rotates_against_a_thief(int others) {
+  holds([others] {
+    using Queue = queue::LocalQueue<int, Slots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    for (int value = 1; value <= others; ++value) victim.push_back(value, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    for (const int value : {others + 1, others + 2}) {
+      int each = value;
+      const bool was_behind = victim.rotate(each, [](int) {});
+      mc::require(was_behind == (each != value), "another comes out, or the same is left");
+      by_owner.add(each);
+    }
+    thief.join();
+    mc::sometimes("something is stolen", !by_thief.values().empty());
+    by_owner.drain(victim);
+    mc::require(std::ranges::is_sorted(by_owner.values()), "in order");
+    mc::require(std::ranges::is_sorted(by_thief.values()), "in order");
+    require_all(others + 2, {&by_owner, &by_thief});
+  });
+}
+
+TEST(LocalQueueModel, rotates_against_a_thief) { rotates_against_a_thief<FourSlots>(2); }
+
+TEST(LocalQueueModel, rotates_though_it_is_full_against_a_thief) {
+  rotates_against_a_thief<TwoSlots>(2);
+}
+
+TEST(LocalQueueModel, rotates_what_a_thief_leaves) { rotates_against_a_thief<FourSlots>(1); }
+
+TEST(LocalQueueModel, never_looks_empty_while_it_rotates) {
+  holds([] {
+    queue::LocalQueue<int, TwoSlots> queue;
+    queue.push_back(1, never);
+    base::Thread other([&] { mc::require(!queue.looks_empty(), "one is there at all times"); });
+    int value = 2;
+    mc::require(queue.rotate(value, [](int) {}), "one is there");
+    other.join();
+  });
+}
+
 TEST(LocalQueueModel, positions_that_wrap_around_while_it_overflows) {
   holds([] {
     using Queue = queue::LocalQueue<int, TwoSlots>;

@@ -206,6 +206,34 @@ TEST_P(LocalQueueAt, is_pushed_to_behind_others_only) {
   EXPECT_EQ(pop_all(queue_), range(kCapacity / 2, kCapacity));
 }
 
+TEST_P(LocalQueueAt, gives_the_oldest_for_what_is_put_behind_the_others) {
+  std::vector<int> after_next;
+  const auto rotate = [&](int value) {
+    return queue_.rotate(value, [&](int ahead) { after_next.push_back(ahead); }) ? value : -1;
+  };
+  EXPECT_EQ(rotate(1), -1);
+  EXPECT_TRUE(queue_.looks_empty());
+  push_range(queue_, 0, 1);
+  EXPECT_EQ(rotate(1), 0);
+  EXPECT_TRUE(after_next.empty());
+  push_range(queue_, 2, 3);
+  EXPECT_EQ(rotate(3), 1);
+  EXPECT_EQ(rotate(4), 2);
+  EXPECT_EQ(after_next, (std::vector<int>{3, 4})) << "the second of those that are left";
+  EXPECT_EQ(pop_all(queue_), (std::vector<int>{3, 4}));
+}
+
+TEST_P(LocalQueueAt, rotates_without_overflow_when_it_is_full) {
+  push_range(queue_, 0, kCapacity);
+  for (int i = 0; i < 2 * kCapacity; ++i) {
+    int value = kCapacity + i;
+    ASSERT_TRUE(queue_.rotate(value, [](int) {}));
+    ASSERT_EQ(value, i);
+  }
+  EXPECT_EQ(queue_.size(), Queue::kCapacity);
+  EXPECT_EQ(pop_all(queue_), range(2 * kCapacity, 3 * kCapacity));
+}
+
 constexpr std::uint32_t kPositions[] = {0,
                                         1,
                                         Queue::kCapacity - 1,

@@ -42,6 +42,12 @@ constexpr std::uint32_t kTurnsInARow = 8;
 /// At most this many tasks are taken from the injector under one lock: an overflow.
 constexpr std::size_t kInjectorBatch = queue::ProductionLimits::kLocalQueueCapacity / 2 + 1;
 
+/// What a poll will touch: the line of the header, and the first of the frame.
+void prefetch(task::Header* task) {
+  __builtin_prefetch(task, 1);
+  __builtin_prefetch(reinterpret_cast<std::byte*>(task) + base::kCacheLineBytes);
+}
+
 }  // namespace
 
 Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
@@ -74,7 +80,7 @@ void Worker::loop() {
     task::Header* task = next_task();
     if (task == nullptr) [[unlikely]]
       task = search_or_sleep();
-    if (task != nullptr) run_task(task);
+    if (task != nullptr) run_task(task, true);
   }
 }
 
@@ -100,7 +106,7 @@ bool Worker::take_turn() {
     fall_asleep();
     return false;
   }
-  run_task(task);
+  run_task(task, false);
   return true;
 }
 
@@ -109,12 +115,7 @@ task::Header* Worker::next_task() {
     if (task::Header* task = look_around()) return task;
   }
   task::Header* task = nullptr;
-  const bool found = queue.pop_front(task, [](task::Header* after_next) {
-    // The header's line and the frame's first: what the poll will touch.
-    __builtin_prefetch(after_next, 1);
-    __builtin_prefetch(reinterpret_cast<std::byte*>(after_next) + base::kCacheLineBytes);
-  });
-  if (!found) return nullptr;
+  if (!queue.pop_front(task, prefetch)) return nullptr;
   rounds.count_turn(queue);
   return task;
 }
@@ -157,14 +158,20 @@ auto Worker::overflow() {
 
 void Worker::push(task::Header* task) { queue.push_back(task, overflow()); }
 
-void Worker::run_task(task::Header* task) {
+void Worker::run_task(task::Header* task, bool goes_on) {
   if (searching_) stop_searching();
   std::uint32_t turns = 0;
   std::uint32_t lifo_polls = 0;
   for (;;) {
-    if (poll(task)) {
+    task::Header* const next = poll(task, goes_on);
+    if (next == task) {
       if (--polls_left_ > 0 && ++turns < kTurnsInARow) continue;
       break;
+    }
+    if (next != nullptr) {
+      task = next;
+      turns = lifo_polls = 0;
+      continue;
     }
     if (context_->next == nullptr) return;
     task = std::exchange(context_->next, nullptr);
@@ -176,14 +183,14 @@ void Worker::run_task(task::Header* task) {
   push(task);  // needs no notification, as in poll() without a task in the LIFO slot
 }
 
-bool Worker::poll(task::Header* task) {
+task::Header* Worker::poll(task::Header* task, bool goes_on) {
   counters.polls.add();
   switch (recorder.is_on() ? poll_and_record(task) : Policy::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
-      return false;
+      return nullptr;
     case task::Polled::idle:
-      return false;
+      return nullptr;
     case task::Polled::yielded:
       counters.yields.add();
       trace::planted_delay(DelaySite::yield);
@@ -195,15 +202,24 @@ bool Worker::poll(task::Header* task) {
   if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) {
     push(task);
     set_.notify_from(*this);
-    return false;
+    return nullptr;
   }
-  if (is_behind && !queue.looks_empty()) return true;
+  if (is_behind && !queue.looks_empty()) return task;
   // Without a task in the LIFO slot no notification is needed: either the queue is not empty, and
   // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it is
   // empty, and then the task goes on. See docs/design/scheduler.md.
-  if (queue.push_behind(task, overflow())) return false;
+  if (goes_on && polls_left_ > 1 && !leaves()) {
+    task::Header* next = task;
+    if (queue.rotate(next, prefetch)) {
+      --polls_left_;
+      rounds.count_turn(queue);
+      return next;
+    }
+  } else if (queue.push_behind(task, overflow())) {
+    return nullptr;
+  }
   rounds.count_turn_alone();
-  return true;
+  return task;
 }
 
 task::Polled Worker::poll_and_record(task::Header* task) {

@@ -67,7 +67,8 @@ class Worker {
   /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
   /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
   /// there is none. False: it sleeps, until somebody wakes it. Not marked cold: its instructions
-  /// are counted, and should be those of the loop, not what takes the least space.
+  /// are counted, and should be those of the loop, not what takes the least space. A yield ends a
+  /// turn, so that turns stay short; the loop goes on with the next task.
   [[gnu::noinline]] bool take_turn();
 
   /// Queues a task that was made runnable by the task that this worker is polling.
@@ -115,10 +116,12 @@ class Worker {
   void note_find(std::size_t count, Clock::time_point now);
   void balance();
   std::uint32_t random_other();
-  [[gnu::always_inline]] inline void run_task(task::Header* task);
-  /// Polls `task`. True: it yielded and should be polled again at once, as there is nobody to let
-  /// pass, or it is behind.
-  [[gnu::always_inline]] inline bool poll(task::Header* task);
+  /// Polls `task`, and what comes into the LIFO slot; and if this `goes_on`, what tasks that yield
+  /// let pass, until it is time to look around.
+  [[gnu::always_inline]] inline void run_task(task::Header* task, bool goes_on);
+  /// Polls `task`. Returns what to poll next: the same, since it yielded and there is nobody to let
+  /// pass, or it is behind; or, if this `goes_on`, another one, which it let pass; or nullptr.
+  [[gnu::always_inline]] inline task::Header* poll(task::Header* task, bool goes_on);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
   /// What becomes of the tasks that a full queue gives up.
   [[nodiscard]] auto overflow();

@@ -166,6 +166,7 @@ void Engine::yield(Where where) {
   ThreadState& thread = me();
   thread.seen_writes = others_writes(thread);
   thread.fresh = writes_;
+  thread.has_looked = false;
   log(operation, "");
 }
 

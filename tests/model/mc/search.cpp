@@ -109,7 +109,7 @@ bool Engine::is_enabled(int number) const {
     case Kind::sleep:
       return thread.woken || next.may_time_out;
     case Kind::yield:
-      return others_writes(thread) > thread.seen_writes;
+      return !thread.has_looked || others_writes(thread) > thread.seen_writes;
     case Kind::await:
       return thread.is_done(thread.done_context, stores_[places_[next.place].order.back()].value);
     default:
@@ -197,6 +197,7 @@ void Engine::arrive(Operation operation) {
   me().next = operation;
   hand_over();
   event(me().next);
+  me().has_looked |= is_a_look(operation.kind);
 }
 
 /// Goes on with the thread that is chosen, which may be the current one.

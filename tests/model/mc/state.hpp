@@ -78,6 +78,22 @@ enum class Kind : std::uint8_t {
 
 [[nodiscard]] const char* name_of(Kind kind);
 
+/// Whether the thread finds out what others have done.
+[[nodiscard]] constexpr bool is_a_look(Kind kind) {
+  switch (kind) {
+    case Kind::start:
+    case Kind::store:
+    case Kind::fence:
+    case Kind::notify:
+    case Kind::yield:
+    case Kind::spawn:
+    case Kind::choose:
+      return false;
+    default:
+      return true;
+  }
+}
+
 /// What a thread is about to do.
 struct Operation {
   Kind kind = Kind::start;
@@ -212,6 +228,7 @@ struct ThreadState {
   bool woken = false;
   std::uint32_t own_writes = 0;
   std::uint32_t seen_writes = 0;  ///< of others, when it went on after its last yield
+  bool has_looked = false;        ///< since its last yield
   std::uint32_t fresh = 0;        ///< stores that it must see: it has yielded since
   std::vector<Local> locals;
   std::uint64_t priority = 0;  ///< of pct: the highest runs
@@ -226,6 +243,7 @@ struct ThreadState {
     node_of_event.clear();
     woken = false;
     own_writes = seen_writes = fresh = 0;
+    has_looked = false;
     locals.clear();
   }
 };

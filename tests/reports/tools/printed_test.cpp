@@ -96,7 +96,7 @@ TEST(LinesOfText, may_say_which_way_a_metric_is_better) {
       "sort 1 ms less\nsort 7 peak_bytes less\nsort 9 score more\nsort 3 more\nsort more 2 ms\n"
       "hash 1 ms more\n");
   EXPECT_EQ(run.more_is_better,
-            (std::map<std::string, bool>{{"peak_bytes", false}, {"score", true}}));
+            (std::map<std::string, std::set<bool>>{{"peak_bytes", {false}}, {"score", {true}}}));
   EXPECT_EQ(names(run), (Names{"sort", "sort more", "hash"}));
   const auto& counters = run.cases[0].repetitions.at(0).counters;
   EXPECT_EQ(counters.at("peak_bytes"), 7);

@@ -115,9 +115,70 @@ TEST(files_test, of_a_metric_of_which_more_is_better_less_fails) {
 
 TEST(files_test, what_is_0_has_no_ratio_and_passes_only_where_it_is_0_everywhere) {
   EXPECT_EQ(judged_nodes(0, 0).verdict, Verdict::pass);
+  EXPECT_FALSE(judged_nodes(0, 0).has_ratio);
   const JudgedFilesVerdict grown = judged_nodes(0, 7);
   EXPECT_EQ(grown.verdict, Verdict::inconclusive);
   EXPECT_TRUE(contains(grown.reason, "has no ratio")) << grown.reason;
+}
+
+TEST(files_test, a_metric_that_is_0_in_one_of_many_files_has_no_change) {
+  std::mt19937_64 random(13);
+  auto base = reporting(random, processes(random, 7, {{"a", 100}}), 5);
+  for (auto& repetition : base[3].cases[0].repetitions) repetition.counters["nodes"] = 0;
+  const auto head = reporting(random, processes(random, 7, {{"a", 100}}), 10);
+  FilesPolicy policy;
+  policy.judged.push_back({.name = "nodes", .delta = 0.05});
+  const FilesReport report = compare_files(base, head, policy);
+  const JudgedFilesVerdict& nodes = report.rows[0].judged.at(0);
+  EXPECT_EQ(nodes.verdict, Verdict::inconclusive);
+  EXPECT_TRUE(contains(nodes.reason, "has no ratio")) << nodes.reason;
+  EXPECT_TRUE(report.blind.empty()) << "more files would tell no more";
+  EXPECT_TRUE(contains(json::to_json(report), "\"change\": null"));
+}
+
+TEST(files_test, a_metric_that_is_0_in_a_file_a_side_is_not_judged) {
+  std::mt19937_64 random(14);
+  const auto file_of = [&] { return reporting(random, processes(random, 1, {{"a", 100}}), 0); };
+  FilesPolicy policy;
+  policy.judged.push_back({.name = "nodes", .delta = 0.05});
+  const FilesReport report = compare_files(file_of(), file_of(), policy);
+  EXPECT_EQ(report.rows[0].judged.at(0).verdict, Verdict::inconclusive);
+}
+
+TEST(files_test, a_benchmark_that_does_not_report_a_metric_on_both_sides_is_named) {
+  std::mt19937_64 random(15);
+  auto base = reporting(random, processes(random, 8, {{"a", 100}, {"b", 100}}), 5);
+  const auto head = reporting(random, processes(random, 8, {{"a", 100}, {"b", 100}}), 5);
+  for (Result& file : base) {
+    for (auto& repetition : file.cases[1].repetitions) repetition.counters.clear();
+  }
+  FilesPolicy policy;
+  policy.judged.push_back({.name = "nodes", .delta = 0.05});
+  const FilesReport report = compare_files(base, head, policy);
+  EXPECT_EQ(report.rows[0].judged.size(), 1U);
+  EXPECT_TRUE(report.rows[1].judged.empty());
+  EXPECT_EQ(report.overall, Verdict::pass);
+  EXPECT_TRUE(contains(render::as_markdown(report), "nodes is not judged, as not both sides"));
+}
+
+TEST(files_test, the_reason_of_an_undecided_metric_is_in_its_own_terms) {
+  std::mt19937_64 random(16);
+  const auto side = [&](double nodes) {
+    auto files = processes(random, 8, {{"a", 100}});
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      for (auto& repetition : files[i].cases[0].repetitions) {
+        repetition.counters["hits/s"] = nodes * (i % 2 == 0 ? 1 : 1.4);
+      }
+    }
+    return files;
+  };
+  FilesPolicy policy;
+  policy.judged.push_back({.name = "hits/s", .delta = 0.2, .more_is_better = true});
+  const FilesReport report = compare_files(side(100), side(100), policy);
+  EXPECT_TRUE(contains(report.rows[0].judged.at(0).reason, "allow for 20 % less hits/s, and"))
+      << report.rows[0].judged[0].reason;
+  const FilesReport better = compare_files(side(100), side(130), policy);
+  EXPECT_FALSE(contains(render::as_markdown(better), "more hits/s, which may be chance"));
 }
 
 /// Adds counts of instructions to the file.
@@ -376,7 +437,7 @@ TEST(files_test, every_format_tells_the_same) {
                                     processes(random, 8, {{"x|\"y\",z", 120}}), {});
   EXPECT_TRUE(contains(render::table(report, {}), "FAIL"));
   EXPECT_TRUE(contains(render::markdown(render::comment(report)), "| x\\|\"y\",z |"));
-  EXPECT_TRUE(contains(render::as_csv(report), "\n\"x|\"\"y\"\",z\",FAIL,false,8,8,"));
+  EXPECT_TRUE(contains(render::as_csv(report), "\n\"x|\"\"y\"\",z\",wall_time_ns,FAIL,false,8,8,"));
   EXPECT_TRUE(contains(json::to_json(report), "\"verdict\": \"FAIL\""));
 }
 
