@@ -1,7 +1,6 @@
 #include "harness/machine/drift.hpp"
 
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
