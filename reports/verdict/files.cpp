@@ -341,6 +341,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
   const std::vector<double> adjusted = stats::holm(p);
   const auto adjusted_faster = stats::holm(model::each_of(all, &Candidate::p_faster));
   const Attainable attainable(p);
+  std::set<std::string> blind(report.blind.begin(), report.blind.end());  // by another metric
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Candidate& candidate = all[i];
     FilesVerdict& verdict = all[i].verdict;
@@ -372,7 +373,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
     const std::string& name = report.rows[candidate.row].name;
     if (is_blind(verdict.verdict, detectable(candidate, alpha, family), verdict.high,
                  family.delta) &&
-        !model::contains(report.blind, name)) {
+        blind.insert(name).second) {
       report.blind.push_back(name);
     }
   }
