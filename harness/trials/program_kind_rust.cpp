@@ -98,7 +98,7 @@ class CriterionKind final : public RustKind {
   Times times_;
 };
 
-/// The benchmarks of Rust's own test harness, and of the crate bencher.
+/// The benchmarks of Rust's own test harness. (Those of the crate bencher have no --list.)
 class LibtestKind final : public RustKind {
  public:
   LibtestKind() : RustKind("libtest", "a program with benchmarks of Rust's libtest (#[bench])") {}

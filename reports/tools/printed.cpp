@@ -103,7 +103,7 @@ void read_line(Words words, model::Run& run) {
   }
 }
 
-/// "test tests::sort ... bench:       1,234 ns/iter (+/- 56)"
+/// "test tests::sort   ... bench:       1,234 ns/iter (+/- 56)"
 void read_libtest_line(std::string_view line, model::Run& run) {
   constexpr std::string_view kBegin = "test ";
   constexpr std::string_view kMiddle = " ... bench:";
@@ -115,7 +115,10 @@ void read_libtest_line(std::string_view line, model::Run& run) {
   std::erase(digits, ',');
   const auto ns = number_in<double>(digits);
   if (!ns) return;
-  model::Case& benchmark = case_of(run, line.substr(kBegin.size(), middle - kBegin.size()));
+  // Shorter names are padded to the longest.
+  std::string_view name = line.substr(kBegin.size(), middle - kBegin.size());
+  name = name.substr(0, name.find_last_not_of(' ') + 1);
+  model::Case& benchmark = case_of(run, name);
   add_time(benchmark, {.iterations = 1, .real_ns = *ns});
 }
 
