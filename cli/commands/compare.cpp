@@ -87,12 +87,13 @@ std::string shown_names(const Strings& names) {
          shown_names(report.only_base), shown_names(report.only_head), hint);
 }
 
-/// Refuses a metric that no benchmark of either side reports, with the names of those that both do.
-void refuse_unreported(const model::JudgedMetric& metric, const std::set<std::string>& known,
-                       const verdict::FilesReport& report) {
+/// Refuses a metric that no benchmark has on both sides, with the names of those that are there.
+void refuse_unreported(const model::JudgedMetric& metric, const std::vector<model::Run>& base,
+                       const std::vector<model::Run>& head, const verdict::FilesReport& report) {
   for (const verdict::FilesRow& row : report.rows) {
     if (contains(row.judged, metric.name, &verdict::JudgedFilesVerdict::metric)) return;
   }
+  const std::set<std::string> known = verdict::metrics_of(base, head);
   if (known.empty()) {
     refuse("--judge: the files have nothing beside times, so that '{}' cannot be judged",
            metric.name);
@@ -223,7 +224,7 @@ class CompareCommand final : public Command {
         });
     if (report.rows.empty()) refuse_nothing_in_common(report);
     for (const model::JudgedMetric& each : policy_.judged) {
-      refuse_unreported(each, verdict::metrics_of(base, head), report);
+      refuse_unreported(each, base, head, report);
     }
     return report;
   }

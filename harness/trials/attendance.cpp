@@ -64,7 +64,7 @@ int first_look(const model::PairedSetup& setup) {
 /// called like a file that differs; the others.
 int turn_of(const model::PairedTrial& trial, const std::string& name) {
   const int wanted = wanted_turn(trial.setup, name);
-  return verdict::judge_counted(trial, name).has_moved() ? 0 : wanted;
+  return wanted == 0 || verdict::judge_counted(trial, name).has_moved() ? 0 : wanted;
 }
 
 /// A benchmark that may be measured further.

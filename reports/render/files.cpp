@@ -36,31 +36,6 @@ VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& r
   return {std::move(cells), row.verdict};
 }
 
-/// The change as head over base, less 1, also if more is better.
-JudgedFilesVerdict as_ratio(const JudgedFilesVerdict& row) {
-  JudgedFilesVerdict shown = row;
-  if (!row.more_is_better) return shown;
-  shown.delta = -head_over_base(row.delta);
-  shown.change = head_over_base(row.change);
-  shown.low = row.high ? std::optional(head_over_base(*row.high)) : std::nullopt;
-  shown.high = row.low ? std::optional(head_over_base(*row.low)) : std::nullopt;
-  return shown;
-}
-
-/// Makes the verdict of the benchmark that of this metric.
-void take_metric(Metric metric, const verdict::FilesVerdict& from,
-                 VerdictText::Benchmark& benchmark) {
-  benchmark.metric = metric;
-  benchmark.more_is_better = false;
-  benchmark.verdict = from.verdict;
-  benchmark.improved = metric == Metric::time && from.improved;
-  benchmark.change = from.change;
-  benchmark.threshold = from.delta;
-  benchmark.low = from.low;
-  benchmark.high = from.high;
-  benchmark.reason = from.reason;
-}
-
 /// The first metric that was asked for and has this verdict.
 const JudgedFilesVerdict* first_with(Verdict verdict, const FilesRow& row) {
   return model::element_of(row.judged, verdict, &JudgedFilesVerdict::verdict);
@@ -74,16 +49,14 @@ VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
     asked_for = first_with(Verdict::inconclusive, row);
   }
   if (asked_for == nullptr) {
-    take_metric(Metric::time, row, benchmark);
+    take_figures(Metric::time, row, benchmark);
+    benchmark.reason = row.reason;
     if (row.base_files > 0 && row.head_files > 0) {
       benchmark.levels = levels_text(row.base, row.head);
     }
   } else {
-    take_metric(Metric::asked_for, as_ratio(*asked_for), benchmark);
-    benchmark.metric_name = asked_for->metric;
-    benchmark.more_is_better = asked_for->more_is_better;
-    benchmark.levels = fmt::format("{} → {}", value_text(asked_for->metric, asked_for->base),
-                                   value_text(asked_for->metric, asked_for->head));
+    take_judged(*asked_for, benchmark);
+    benchmark.reason = asked_for->reason;
   }
   if (benchmark.verdict == Verdict::fail) {
     benchmark.reason = row.instructions ? instructions_text(*row.instructions) : std::string();

@@ -47,18 +47,6 @@ VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row, in
   return {std::move(cells), row.verdict, bar};
 }
 
-/// The change as head over base, less 1, also if more is better.
-verdict::MetricVerdict as_ratio(const verdict::JudgedVerdict& row) {
-  verdict::MetricVerdict shown = row;
-  if (!row.more_is_better) return shown;
-  shown.delta = -head_over_base(row.delta);
-  if (row.detectable) shown.detectable = -head_over_base(*row.detectable);
-  shown.change = head_over_base(row.change);
-  shown.low = row.high ? std::optional(head_over_base(*row.high)) : std::nullopt;
-  shown.high = row.low ? std::optional(head_over_base(*row.low)) : std::nullopt;
-  return shown;
-}
-
 VerdictText::Row row_of(const verdict::JudgedVerdict& row, int blocks,
                         const std::optional<Effort>& effort) {
   VerdictText::Row made = row_of("  its " + row.metric, as_ratio(row), blocks,
@@ -118,24 +106,8 @@ Sentences why_slower(const BenchmarkVerdict& row) {
 /// Makes `metric` the one that the benchmark's verdict is about.
 void take_metric(Metric metric, const verdict::MetricVerdict& from,
                  VerdictText::Benchmark& benchmark) {
-  benchmark.metric = metric;
-  benchmark.more_is_better = false;
-  benchmark.improved = metric == Metric::time && from.improved;
-  benchmark.verdict = from.verdict;
-  benchmark.change = from.change;
-  benchmark.low = from.low;
-  benchmark.high = from.high;
-  benchmark.threshold = from.delta;
+  take_figures(metric, from, benchmark);
   benchmark.levels = levels_text(from.base, from.head);
-}
-
-/// Likewise a metric that was asked for.
-void take_metric(const verdict::JudgedVerdict& from, VerdictText::Benchmark& benchmark) {
-  take_metric(Metric::asked_for, as_ratio(from), benchmark);
-  benchmark.metric_name = from.metric;
-  benchmark.more_is_better = from.more_is_better;
-  benchmark.levels = fmt::format("{} → {}", value_text(from.metric, from.base),
-                                 value_text(from.metric, from.head));
 }
 
 /// The first metric with that verdict that has figures.
@@ -182,12 +154,12 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
   } else if (const auto* const failed = first_with(Verdict::fail, row)) {
     add(why, "its time {}, {}", row.verdict == Verdict::pass ? "passes" : "is undecided",
         percent_change(row.change));
-    take_metric(*failed, benchmark);
+    take_judged(*failed, benchmark);
   } else if (row.verdict == Verdict::pass && row.cpu && holds_back(*row.cpu)) {
     take_metric(Metric::cpu_time, *row.cpu, benchmark);
   } else if (const auto* const open = first_with(Verdict::inconclusive, row);
              row.verdict == Verdict::pass && open != nullptr) {
-    take_metric(*open, benchmark);
+    take_judged(*open, benchmark);
   }
   add_other_failures(row, benchmark, why);
   benchmark.reason = fmt::format("{}", fmt::join(why, "; "));

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reports/model/paired.hpp"
@@ -39,6 +40,45 @@ namespace taskbench::reports::render {
 /// A change of a metric of which more is better, as head over base, less 1: verdicts have it as
 /// base over head.
 [[nodiscard]] inline double head_over_base(double change) { return 1 / (1 + change) - 1; }
+
+/// The verdict on a metric that was asked for, whose changes are head over base, less 1, also if
+/// more is better.
+template <class Judged>
+[[nodiscard]] Judged as_ratio(Judged row) {
+  if (!row.more_is_better) return row;
+  row.delta = -head_over_base(row.delta);
+  row.change = head_over_base(row.change);
+  if (row.low) row.low = head_over_base(*row.low);
+  if (row.high) row.high = head_over_base(*row.high);
+  std::swap(row.low, row.high);
+  if constexpr (requires { row.detectable; }) {
+    if (row.detectable) row.detectable = -head_over_base(*row.detectable);
+  }
+  return row;
+}
+
+/// Makes a metric the one that the benchmark's verdict is about, as far as its figures go.
+template <class Figures>
+void take_figures(Metric metric, const Figures& from, VerdictText::Benchmark& benchmark) {
+  benchmark.metric = metric;
+  benchmark.more_is_better = false;
+  benchmark.improved = metric == Metric::time && from.improved;
+  benchmark.verdict = from.verdict;
+  benchmark.change = from.change;
+  benchmark.low = from.low;
+  benchmark.high = from.high;
+  benchmark.threshold = from.delta;
+}
+
+/// Likewise a metric that was asked for.
+template <class Judged>
+void take_judged(const Judged& from, VerdictText::Benchmark& benchmark) {
+  take_figures(Metric::asked_for, as_ratio(from), benchmark);
+  benchmark.metric_name = from.metric;
+  benchmark.more_is_better = from.more_is_better;
+  benchmark.levels =
+      value_text(from.metric, from.base) + " → " + value_text(from.metric, from.head);
+}
 
 /// What is judged besides times: "5.0 % more peak_memory_bytes".
 [[nodiscard]] Sentences judged_thresholds(const std::vector<model::JudgedMetric>& judged);
