@@ -171,7 +171,7 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
     const Clock::time_point until = watches ? std::min(deadline, Clock::now() + kWatch) : deadline;
     in_time = base::futex_wait(token, expected, until);
     lock_.lock();
-    if (watcher_ == &self && !watches) {
+    if (watcher_ == &self) {
       std::uint32_t before = kTold;
       // relaxed: puts back the announcement; a token that came meanwhile is seen below
       token.compare_exchange_strong(before, expected, base::relaxed, base::relaxed);

@@ -24,17 +24,9 @@ class Outside {
   /// Counts a new task, which `push` then queues. False: the engine is closed.
   template <class Push>
   [[nodiscard]] bool spawn(task::Header* task, Push&& push) noexcept {
-    {
-      const base::SpinGuard guard(lock_);
-      if (closed_) return false;
-      counters_.tasks_spawned.add();
-      counters_.remote_schedules.add();
-      recorder_.spawn(task);
-      ++on_their_way_;
-    }
+    if (!begin_spawn(task)) return false;
     push();
-    const base::SpinGuard guard(lock_);
-    --on_their_way_;
+    end_spawn();
     return true;
   }
 
@@ -68,6 +60,21 @@ class Outside {
   [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
 
  private:
+  // Functions of their own, as clang does not check the locks of a template.
+  [[nodiscard]] bool begin_spawn(task::Header* task) noexcept {
+    const base::SpinGuard guard(lock_);
+    if (closed_) return false;
+    counters_.tasks_spawned.add();
+    counters_.remote_schedules.add();
+    recorder_.spawn(task);
+    ++on_their_way_;
+    return true;
+  }
+  void end_spawn() noexcept {
+    const base::SpinGuard guard(lock_);
+    --on_their_way_;
+  }
+
   base::SpinLock lock_;
   bool closed_ TASKBENCH_GUARDED_BY(lock_) = false;
   /// New tasks, from being counted to being queued.

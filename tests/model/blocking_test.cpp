@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "runtime/blocking/pool.hpp"
 #include "runtime/blocking/spawn_blocking.hpp"
@@ -319,6 +320,64 @@ TEST(BlockingPoolModel, who_waits_for_the_end_waits_for_another_thread_that_canc
         other.join();
       },
       {.preemptions = 2, .weak_failures = 0});
+}
+
+/// Is destroyed once it may be, and leaves a mark then.
+class LeavesAMark {
+ public:
+  LeavesAMark(base::Cell<int>& mark, park::Parker& begins, park::Parker& may_go_on)
+      : mark_(&mark), begins_(begins), may_go_on_(may_go_on) {}
+  LeavesAMark(LeavesAMark&& other) noexcept
+      : mark_(std::exchange(other.mark_, nullptr)),
+        begins_(other.begins_),
+        may_go_on_(other.may_go_on_) {}
+  ~LeavesAMark() {
+    if (mark_ == nullptr) return;
+    begins_.unpark();
+    may_go_on_.park();
+    mark_->set(1);
+  }
+
+ private:
+  base::Cell<int>* mark_;
+  park::Parker& begins_;
+  park::Parker& may_go_on_;
+};
+
+// The last thread has ended before the other one has cancelled, and nothing but the mutex hands
+// over what that has done.
+TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_as_it_cancelled) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1));
+        park::Parker begun;
+        park::Parker may_end;
+        park::Parker cancels;
+        park::Parker may_go_on;
+        base::Cell<int> mark{0};
+        base::Atomic<int> has_closed{0};
+        blocking::spawn_on(*owner, [&] {
+          begun.unpark();
+          may_end.park();
+        }).detach();
+        blocking::spawn_on(*owner, [leaves = LeavesAMark(mark, cancels, may_go_on)] {
+          mc::require(false, "it has not begun");
+        }).detach();
+        begun.park();
+        base::Thread other([&] {
+          owner->pool.close();
+          has_closed.store(1, base::relaxed);  // relaxed: hands over nothing
+        });
+        cancels.park();
+        may_end.unpark();
+        while (owner->pool.counters().threads != 0) base::yield_thread();
+        may_go_on.unpark();
+        while (has_closed.load(base::relaxed) == 0) base::yield_thread();  // relaxed: as above
+        mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
+        mc::require(mark.get() == 1, "what was cancelled is gone");
+        other.join();
+      },
+      {.preemptions = 1, .weak_failures = 0});
 }
 
 // Which cannot wait for itself.

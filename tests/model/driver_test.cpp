@@ -19,10 +19,11 @@ namespace {
 
 using driver::Driver;
 
-/// Waits for a timer that is due as soon as it is set.
+/// Waits for a timer, which is due as soon as it is set, or at `when`.
 class Due : private task::Leaf {
  public:
-  explicit Due(driver::Wheel& wheel) : Leaf(&Due::poll_timer), wheel_(wheel) {}
+  explicit Due(driver::Wheel& wheel, base::Clock::time_point when = {})
+      : Leaf(&Due::poll_timer), wheel_(wheel), when_(when) {}
   ~Due() {
     if (timer_.wheel != nullptr && !has_fired()) wheel_.cancel(timer_);
   }
@@ -41,17 +42,18 @@ class Due : private task::Leaf {
   static bool poll_timer(task::Leaf* leaf, task::Header* task) {
     Due& self = *static_cast<Due*>(leaf);
     if (self.timer_.wheel != nullptr) return self.has_fired();
-    self.wheel_.insert(self.timer_, base::Clock::time_point{}, task::reference_in_poll(task));
+    self.wheel_.insert(self.timer_, self.when_, task::reference_in_poll(task));
     return false;
   }
 
   driver::Wheel& wheel_;
+  const base::Clock::time_point when_;
   driver::Timer timer_;
 };
 
 /// Gives `parker` a token when the timer has fired.
-Task<int> waits(driver::Wheel& wheel, park::Parker* parker) {
-  co_await Due(wheel);
+Task<int> waits(driver::Wheel& wheel, park::Parker* parker, base::Clock::time_point when = {}) {
+  co_await Due(wheel, when);
   if (parker != nullptr) (void)parker->unpark();
   co_return 0;
 }
@@ -65,11 +67,12 @@ void sleep(Driver& driver, park::Parker& parker) {
   driver.dispatch(nullptr);
 }
 
-/// A task that waits for a timer of `wheel`, which is due.
+/// A task that waits for a timer of `wheel`, which is due, or will be.
 class WaitsForATimer {
  public:
-  explicit WaitsForATimer(driver::Wheel& wheel, park::Parker* parker = nullptr)
-      : header_(waits(wheel, parker).release_for_spawn(&runs_)), handle_(header_) {
+  explicit WaitsForATimer(driver::Wheel& wheel, park::Parker* parker = nullptr,
+                          base::Clock::time_point when = {})
+      : header_(waits(wheel, parker, when).release_for_spawn(&runs_)), handle_(header_) {
     runs_.schedule(header_);
   }
   [[nodiscard]] bool has_fired() const { return handle_.is_finished(); }
@@ -444,6 +447,22 @@ TEST(DriverModel, who_looks_fires_its_own_timers_though_somebody_else_has_the_dr
     });
     worker.join();
   });
+}
+
+// A wheel that went by the clock while a timer waits would pass that, to come back to its slot with
+// the next turn.
+TEST(DriverModel, a_timer_that_is_overdue_fires_though_another_was_set_before_anybody_looked) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        const WaitsForATimer overdue(driver->outside_wheel(), nullptr,
+                                     base::Clock::now() + std::chrono::milliseconds(60));
+        let_others_fall_asleep();  // for a second
+        const WaitsForATimer due(driver->outside_wheel());
+        driver->look(nullptr);
+        mc::require(overdue.has_fired() && due.has_fired(), "both");
+      },
+      kPatient);
 }
 
 /// The runtime of one worker, as its thread sees it: one of the wheels is its own.

@@ -90,6 +90,20 @@ TEST(InjectorModel, a_block_is_shared_by_two_that_pop_parts_of_it) {
   });
 }
 
+TEST(InjectorModel, guards_what_its_owner_does_under_the_same_mutex) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    Letter letter;
+    base::Cell<int> count{0};
+    const auto add_one = [&count] { count.set(count.get() + 1); };
+    base::Thread other([&] { injector.locked(add_one); });
+    injector.push(&letter, queue::Admit::if_open, add_one);
+    injector.locked(add_one);
+    other.join();
+    mc::require(count.get() == 3, "each once");
+  });
+}
+
 /// Moves all to a list that begins with `first`, and takes everything from it.
 std::vector<int> moved_between(Letter& first, queue::Injector<Letter>& injector, Letter& last) {
   queue::Fifo<Letter> list;

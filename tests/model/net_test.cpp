@@ -60,6 +60,14 @@ Task<int> writes_all(net::Stream& stream, std::size_t count) {
   co_return static_cast<int>(count);
 }
 
+/// One byte from each of two buffers.
+Task<int> writes_all_of_two(net::Stream& stream) {
+  std::array<char, 2> bytes{};
+  std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
+  co_await stream.write_all(net::Buffers(buffers));
+  co_return 2;
+}
+
 TEST(NetModel, bytes_that_come_one_by_one_are_all_read) {
   holds(
       [] {
@@ -153,6 +161,22 @@ TEST(NetModel, what_there_is_no_room_for_is_written_when_there_is) {
         peer.join();
       },
       {.preemptions = 3, .weak_failures = 0});
+}
+
+// The first call finds no room at all.
+TEST(NetModel, two_buffers_for_which_there_is_no_room_are_written_when_there_is) {
+  holds(
+      [] {
+        Connected ends;
+        base::Thread peer([&] {
+          ends.peer.make_room(1);
+          ends.peer.make_room(1);
+        });
+        mc::require(run_here(writes_all_of_two(ends.stream)) == 2, "both");
+        mc::require(ends.peer.sent() == 2, "once");
+        peer.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 TEST(NetModel, two_tasks_one_reads_and_one_writes) {
@@ -250,17 +274,11 @@ TEST(NetModel, no_call_is_made_in_vain_for_several_buffers) {
       std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
       co_return static_cast<int>(co_await stream.read(net::Buffers(buffers)));
     };
-    const auto writes_two = [](net::Stream& stream) -> Task<int> {
-      std::array<char, 2> bytes{};
-      std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
-      co_await stream.write_all(net::Buffers(buffers));
-      co_return 2;
-    };
     ends.peer.deliver(1);
     mc::require(run_here(reads_two(ends.stream)) == 1 && ends.peer.calls() == 1, "one read");
     mc::require(polled_and_given_up(reads_two(ends.stream)), "there is nothing");
     mc::require(ends.peer.calls() == 1, "which was known");
-    mc::require(polled_and_given_up(writes_two(ends.stream)), "there is room for one");
+    mc::require(polled_and_given_up(writes_all_of_two(ends.stream)), "there is room for one");
     mc::require(ends.peer.calls() == 2, "which says that there is no more");
   });
 }

@@ -2,6 +2,7 @@
 // joined, and the runtime shuts down.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/task/poll_fn.hpp"
+#include "runtime/time/sleep.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -117,6 +119,25 @@ TEST_P(OtherPoolModel, of_one_worker_runs_what_two_threads_spawn_at_once_and_wha
         mc::require(runtime.block_on(spawns_one()) == 1, "it has run, too");
       },
       {.preemptions = GetParam() == "global_queue" ? 2 : 1, .weak_failures = 0, .stale = 0});
+}
+
+Task<int> sleeps_and_lets_go_on(park::Parker& parker) {
+  co_await time::sleep(std::chrono::milliseconds(1));
+  parker.unpark();
+  co_return 0;
+}
+
+// The worker sleeps in the driver, which ends that for the timer: without a token.
+TEST_P(OtherPoolModel, of_one_worker_runs_a_task_whose_timer_is_due) {
+  if (GetParam() == "go") return;  // the waits of its monitor would end, too
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = pool(1);
+        runtime.spawn(sleeps_and_lets_go_on(parker)).detach();
+        parker.park();
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true, .early = 1});
 }
 
 TEST_P(OtherPoolModel, a_spawn_from_another_thread_against_the_shutdown_leaves_nothing) {

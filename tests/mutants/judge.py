@@ -101,19 +101,18 @@ class Judge:
         for target in TARGETS:
             for batch, seconds in self.batches(target, mutant.number):
                 reached = True
-                said = self.run(target, batch, seconds, mutant.number)
-                if said is None:
-                    continue
-                test, why = said
-                if target not in MODELS and not self.fails_again(target, test, batch, seconds,
-                                                                 mutant.number):
-                    doubt = f"{test} failed once in {REPEATS + 1} runs: {why}"
-                    continue
-                with self.lock:
-                    self.kills[test] = self.kills.get(test, 0) + 1
-                by = ("model" if target in MODELS else "storm" if target == STORMS else "test")
-                return {"verdict": "killed", "by": by, "test": test, "why": why,
-                        "seconds": round(time.monotonic() - began, 2)}
+                while batch and (said := self.run(target, batch, seconds, mutant.number)):
+                    test, why = said
+                    if target not in MODELS and not self.fails_again(target, test, batch, seconds,
+                                                                     mutant.number):
+                        doubt = f"{test} failed once in {REPEATS + 1} runs: {why}"
+                        batch = [name for name in batch if name != test] if test in batch else []
+                        continue  # with the others, which have not run
+                    with self.lock:
+                        self.kills[test] = self.kills.get(test, 0) + 1
+                    by = ("model" if target in MODELS else "storm" if target == STORMS else "test")
+                    return {"verdict": "killed", "by": by, "test": test, "why": why,
+                            "seconds": round(time.monotonic() - began, 2)}
         if said := thread_safety.refusal(self.build.root, mutant):
             return {"verdict": "killed", "by": "compiler", "test": "", "why": said,
                     "seconds": round(time.monotonic() - began, 2)}

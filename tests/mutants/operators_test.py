@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # How many mutants survive of which nobody has written why. Whoever kills one, or finds the reason,
 # lowers it; nobody raises it.
-MOST_WITHOUT_REASON = 83
+MOST_WITHOUT_REASON = 77
 
 SOURCE = """// A comment: if (a < b) wake();
 namespace std { enum memory_order { relaxed, acquire, release }; }

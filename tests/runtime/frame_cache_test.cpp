@@ -346,6 +346,25 @@ TEST_F(FrameCacheOfAThread, keeps_two_magazines_and_hands_on_the_next) {
   EXPECT_TRUE(is_fresh(blocks_, kUnits));
 }
 
+TEST_F(FrameCacheOfAThread, uses_both_magazines_that_it_keeps_before_it_takes_more) {
+  OtherThread other;
+  other.run([&] {
+    const auto take_two_magazines = [&] {
+      for (std::uint32_t i = 0; i < 2 * kMagazineBlocks; ++i) {
+        blocks_.push_back(allocate_block(kUnits));
+      }
+    };
+    take_two_magazines();
+    for (std::uint32_t i = 0; i < 2 * kMagazineBlocks; ++i) {
+      deallocate_block(blocks_.back(), kUnits);
+      blocks_.pop_back();
+    }
+    const std::size_t before = reserved_block_bytes();
+    take_two_magazines();
+    EXPECT_LE(reserved_block_bytes(), before);
+  });
+}
+
 TEST_F(FrameCacheOfAThread, keeps_what_it_has_not_used_yet) {
   EXPECT_TRUE(is_fresh(blocks_, kUnits));
   OtherThread other;

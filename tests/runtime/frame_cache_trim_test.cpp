@@ -161,12 +161,9 @@ class TrimmerByHand {
  public:
   TrimmerByHand() {
     trimmers_sleep().set_by_hand(true);
-    static_cast<void>(trim());
     // One that some test before has left sleeps, or is about to.
-    if (tests::eventually([] { return trimmers_sleep().asleep_for().has_value(); }, 2ms)) {
-      while (look()) {
-      }
-    }
+    static_cast<void>(tests::eventually(is_asleep, 2ms));
+    EXPECT_TRUE(ends_with_nothing_left());
   }
   TrimmerByHand(const TrimmerByHand&) = delete;
   TrimmerByHand& operator=(const TrimmerByHand&) = delete;
@@ -174,7 +171,10 @@ class TrimmerByHand {
 
   /// Lets the thread look once. Returns how long it then wants to sleep; or nothing: it has ended.
   std::optional<std::chrono::milliseconds> look() {
-    EXPECT_TRUE(tests::eventually([] { return trimmers_sleep().asleep_for().has_value(); }));
+    if (!is_there()) {
+      ADD_FAILURE() << "no thread gives memory back";
+      return std::nullopt;
+    }
     const std::string number = trimmers_sleep().thread();
     trimmers_sleep().end();
     std::optional<std::chrono::nanoseconds> next;
@@ -185,6 +185,25 @@ class TrimmerByHand {
     if (!next) return std::nullopt;
     return std::chrono::duration_cast<std::chrono::milliseconds>(*next);
   }
+
+  /// Whether the thread, if there is one, ends once all that is free has been given back.
+  [[nodiscard]] bool ends_with_nothing_left() {
+    for (int looks = 0; looks < 5; ++looks) {
+      static_cast<void>(trim());
+      if (!is_there() || !look()) return true;
+    }
+    return false;
+  }
+
+ private:
+  static bool is_asleep() { return trimmers_sleep().asleep_for().has_value(); }
+  /// Whether there is such a thread, which then sleeps.
+  [[nodiscard]] bool is_there() const {
+    EXPECT_TRUE(tests::eventually([this] { return is_asleep() || begun_since(others_) == 0; }));
+    return is_asleep();
+  }
+
+  const std::set<std::string> others_ = threads();
 };
 
 constexpr std::uint32_t kUnits = kMaxCachedUnits;
@@ -209,7 +228,8 @@ class FrameCacheTrim : public ::testing::Test {
     no_region_is_left = false;
     free_all(others_);
     free_all(blocks_);
-    static_cast<void>(trim());
+    EXPECT_TRUE(trimmer_.ends_with_nothing_left());
+    EXPECT_LE(reserved_block_bytes(), at_first_);
   }
 
   /// Takes all blocks of so many new slabs, in the order of the slabs.
@@ -252,7 +272,8 @@ class FrameCacheTrim : public ::testing::Test {
   }
 
   TrimmerByHand trimmer_;
-  std::size_t before_ = reserved_block_bytes();
+  const std::size_t at_first_ = reserved_block_bytes();
+  std::size_t before_ = at_first_;
   std::vector<void*> others_;
   std::vector<void*> blocks_;
   std::size_t handed_on_ = 0;

@@ -1,14 +1,20 @@
 // What the scheduler `go` alone promises: a slice of time ends, and the task that is next in line
 // can be stolen. What it shares with the other schedulers is tested with them.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/runtime.hpp"
 #include "runtime/sync/mutex.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/time/sleep.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -224,8 +230,152 @@ TEST(Go, nothing_is_stolen_where_there_is_nothing) {
   if (kCounted) {
     EXPECT_TRUE(eventually([&] { return runtime.stats().total().parks >= 2; }));
   }
+  runtime.shutdown();
   EXPECT_EQ(runtime.stats().total().steal_operations, 0U);
   EXPECT_EQ(runtime.stats().total().stolen_tasks, 0U);
+  EXPECT_GE(runtime.stats().total().searches, kCounted ? 1U : 0U);
+}
+
+/// Whether the monitor has ended the slice of the task that calls.
+bool slice_is_over() {
+  // relaxed: advice
+  return task::thread_context().slice_is_over->load(base::relaxed);
+}
+
+TEST(Go, a_task_that_has_given_way_has_a_new_slice) {
+  Runtime runtime = go(1);
+  run_as_task(runtime, []() -> Task<> {
+    EXPECT_TRUE(eventually(slice_is_over));
+    bool is_over = true;
+    // More than once: what is taken out at the interval is not in a new slice.
+    for (int i = 0; i < 1000 && is_over; ++i) {
+      co_await yield_now();
+      is_over = slice_is_over();
+    }
+    EXPECT_FALSE(is_over);
+  });
+}
+
+// The only processor looks at the driver neither between two polls nor when its queue is empty, and
+// no thread is in block_on. It does not look at the global queue either, where the task goes then.
+TEST(Go, the_monitor_looks_at_the_driver_for_a_processor_that_never_does) {
+  if (!kCounted) GTEST_SKIP() << "that the timer has fired is told by the counters";
+  std::atomic<bool> sleeps{false};
+  std::atomic<bool> is_over{false};
+  Runtime runtime = builder({"go", 1, "go"}).global_queue_interval(UINT32_MAX).build();
+  const auto outside = [&] { return runtime.stats().outside.remote_schedules; };
+  runtime
+      .spawn([&]() -> Task<> {
+        spawn([&]() -> Task<> {
+          sleeps.store(true);
+          co_await time::sleep(1ms);
+        }).detach();
+        spawn(wake_itself_until(&is_over)).detach();
+        co_return;
+      })
+      .detach();
+  EXPECT_TRUE(eventually([&] { return sleeps.load() && outside() == 2; }));
+  is_over.store(true);
+}
+
+// A task is back from a blocking section, and holds the only processor. The machine that has given
+// it up for that sleeps in the driver, until a timer is due.
+TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
+  if (!kCounted) GTEST_SKIP() << "where it goes is told by the counters";
+  std::atomic<bool> sleeps{false};
+  std::atomic<bool> is_over{false};
+  std::atomic<bool> has_ended{false};
+  const auto sleep_again_and_again = [&]() -> Task<> {
+    while (!is_over.load()) {
+      sleeps.store(true);
+      co_await time::sleep(20ms);
+    }
+  };
+  Runtime runtime = go(1);
+  const auto local = [&] { return runtime.stats().workers[0].local_schedules; };
+  const auto outside = [&] { return runtime.stats().outside.remote_schedules; };
+  runtime
+      .spawn([&]() -> Task<> {
+        JoinHandle<void> sleeper = spawn(sleep_again_and_again());
+        JoinHandle<void> busy = spawn(wake_itself_until(&is_over));
+        block_in_place([&] { EXPECT_TRUE(block_worker_until(sleeps)); });
+        for (bool is_woken = false; !is_woken;) {
+          co_await yield_now();
+          const std::uint64_t local_before = local();
+          const std::uint64_t outside_before = outside();
+          // In vain if the sleeper was woken before, and has to be polled first.
+          is_woken = eventually(
+              [&] { return local() != local_before || outside() != outside_before; }, 1s);
+          EXPECT_EQ(local(), local_before);
+        }
+        is_over.store(true);
+        co_await sleeper;
+        co_await busy;
+        has_ended.store(true);
+      })
+      .detach();
+  EXPECT_TRUE(eventually([&] { return has_ended.load(); }));
+}
+
+/// While it lives, the system gives no threads: there is no room for their stacks.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_attr_t attributes;
+    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+    EXPECT_EQ(pthread_getattr_default_np(&attributes), 0);
+    EXPECT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{1} << 60), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
+    pthread_attr_destroy(&attributes);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+  ~NoThreads() {
+    EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(Go, threads_that_the_system_does_not_give_have_no_numbers) {
+  if (!kCounted || kWatched) GTEST_SKIP() << "needs counters, and the system's own threads";
+  std::mutex mutex;
+  std::vector<unsigned> numbers;
+  std::atomic<bool> blocks{false};
+  std::atomic<bool> ends{false};
+  std::atomic<bool> ran{false};
+  Runtime runtime = builder({"go", 1, "go"})
+                        .on_thread_start([&](unsigned number) {
+                          const std::lock_guard lock(mutex);
+                          numbers.push_back(number);
+                        })
+                        .build();
+  runtime
+      .spawn([&]() -> Task<> {
+        block_in_place([&] {
+          blocks.store(true);
+          EXPECT_TRUE(block_worker_until(ends));
+        });
+        co_return;
+      })
+      .detach();
+  ASSERT_TRUE(eventually([&] { return blocks.load(); }));
+  {
+    const std::uint64_t before = runtime.stats().outside.unparks;
+    const NoThreads none;
+    // Whoever spawns and finds the processor idle, since it was retaken, asks for a thread.
+    EXPECT_TRUE(eventually([&] {
+      runtime.spawn(nothing()).detach();
+      return runtime.stats().outside.unparks >= before + 3;
+    }));
+  }
+  runtime.spawn(set(&ran)).detach();
+  EXPECT_TRUE(eventually([&] { return ran.load(); }));
+  ends.store(true);
+  runtime.shutdown();
+  EXPECT_EQ(numbers, (std::vector{0U, 1U}));
 }
 
 TEST(Go, what_comes_after_a_blocking_section_is_recorded_as_a_poll_of_the_same_task) {

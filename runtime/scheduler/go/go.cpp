@@ -158,7 +158,7 @@ void Go::assign(Processor& own, bool searching) noexcept {
     if (machine == nullptr && !closed()) machine = take_sleeping();
     if (machine != nullptr) {
       machine->given = &own;
-      machine->given_searching = searching;
+      machine->given_searching.set(searching);
     }
   }
   if (machine != nullptr) {
@@ -221,7 +221,7 @@ bool Go::give_to_returning(Machine& machine, Processor& own) noexcept {
     next = take_returning();
     if (next == nullptr) return false;
     next->given = &own;
-    next->given_searching = false;
+    next->given_searching.set(false);
     machine.queue_next = std::exchange(sleeping_, &machine);
   }
   next->parker.unpark();
@@ -230,7 +230,7 @@ bool Go::give_to_returning(Machine& machine, Processor& own) noexcept {
 
 Processor* Go::take_given(Machine& machine, bool& searching) noexcept {
   const base::LockGuard lock(mutex_);
-  if (machine.given != nullptr) searching = machine.given_searching;
+  searching = machine.given_searching.get();
   return std::exchange(machine.given, nullptr);
 }
 

@@ -120,7 +120,7 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   /// Gives `processor`, which `machine` holds, to a machine that waits to go on, and puts `machine`
   /// among the sleeping ones. False: none waits.
   [[nodiscard]] bool give_to_returning(Machine& machine, Processor& processor) noexcept;
-  /// Takes what `machine` was given, and whether it is to search; nullptr: nothing yet.
+  /// Takes what `machine` was given, and with it whether it is to search; nullptr: nothing yet.
   [[nodiscard]] Processor* take_given(Machine& machine, bool& searching) noexcept;
   /// Returns whether no processor is held; if so, assign() will unpark the monitor.
   [[nodiscard]] bool monitor_may_sleep() noexcept;

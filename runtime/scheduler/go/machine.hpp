@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/cell.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/go/processor.hpp"
@@ -38,7 +39,7 @@ class Machine {
   // Guarded by the engine's mutex: the list that the machine is in, and what it is to go on with.
   Machine* queue_next = nullptr;
   Processor* given = nullptr;
-  bool given_searching = false;
+  base::Cell<bool> given_searching{false};  // a Cell, in which models see whether it is guarded
 
  private:
   [[nodiscard]] task::Header* find_task() noexcept;

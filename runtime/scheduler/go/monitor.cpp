@@ -36,7 +36,7 @@ void Monitor::start() {
 
 void Monitor::stop() noexcept {
   parker_.unpark();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Monitor::run() noexcept {

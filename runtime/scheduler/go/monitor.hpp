@@ -20,7 +20,7 @@ class Monitor {
 
   /// Starts the thread. Throws std::system_error.
   void start();
-  /// Ends the thread, if there is one, once the engine is closed.
+  /// Ends the thread once the engine is closed. To be called once, after start().
   void stop() noexcept;
   /// Any thread.
   void unpark() noexcept { parker_.unpark(); }

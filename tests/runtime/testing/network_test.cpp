@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/driver/driver.hpp"
+#include "runtime/driver/simulation.hpp"
 #include "runtime/net/resolve.hpp"
 #include "runtime/net/tcp.hpp"
 #include "runtime/net/udp.hpp"
@@ -58,6 +60,14 @@ TEST(TestingNetwork, opens_no_descriptors_of_the_system) {
     EXPECT_EQ(tests::open_descriptors(), before);
     co_return;
   });
+}
+
+// The first socket of the process has that.
+TEST(TestingNetwork, the_lowest_number_is_not_watched_by_the_system) {
+  const Runtime test(1);
+  const base::Ref<driver::Driver> driver(new driver::Driver(0));
+  driver->registrations().add(*driver, driver::kFirstSimulated).retire();
+  EXPECT_FALSE(driver->watches_descriptors());
 }
 
 TEST(TestingNetwork, a_stream_that_ends_before_it_is_accepted_is_at_its_end_for_good) {

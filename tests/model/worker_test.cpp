@@ -1,0 +1,294 @@
+// Workers of work_stealing that a model gives their turns, one by one: what they look at and what
+// they leave alone, whom they wake, and from which round they go on. Whole pools are in
+// pool_test.cpp.
+#include "runtime/scheduler/work_stealing/worker_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "runtime/park/parker.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/fork_join.hpp"
+#include "runtime/task/harness.hpp"
+#include "runtime/task/task.hpp"
+#include "runtime/task/yield.hpp"
+#include "runtime/trace/trace.hpp"
+#include "tests/model/runtime_check.hpp"
+
+namespace taskbench::rt::model {
+namespace {
+
+/// Polls between two looks at the injector and at another worker.
+enum class LooksAround : std::uint32_t { before_each_poll = 1, hardly_ever = 61 };
+
+/// Without a LIFO slot: what a worker has can be stolen.
+RuntimeOptions options_by_hand(unsigned workers, LooksAround looks) {
+  RuntimeOptions options;
+  options.workers = workers;
+  options.injector_interval = static_cast<std::uint32_t>(looks);
+  options.lifo_slot = false;
+  return options;
+}
+
+/// The workers of a pool without its threads.
+class WorkersByHand final : public work_stealing::WorkerSet {
+ public:
+  explicit WorkersByHand(RuntimeOptions options)
+      : WorkerSet(std::move(options), work_stealing::Worker::Pace::clock) {}
+
+  /// Queues a task as a thread outside would.
+  task::Header* add(Task<> made) {
+    task::Header* const header = std::move(made).release_for_spawn(this);
+    spawn(header);
+    task::join_drop(header);
+    return header;
+  }
+  /// Queues a task as one of worker `index` would.
+  task::Header* add_to(std::uint32_t index, Task<> made) {
+    const task::EnterContext enter(this, &worker(index));
+    return add(std::move(made));
+  }
+
+  /// Gives worker `index` a turn on the calling thread. False: it sleeps.
+  bool take_turn(std::uint32_t index) {
+    const task::EnterContext enter(this, &worker(index));
+    return worker(index).take_turn();
+  }
+  /// Runs worker `index` on a thread of its own, until the end.
+  [[nodiscard]] base::Thread run(std::uint32_t index) {
+    return base::Thread([this, index] {
+      const task::EnterContext enter(this, &worker(index));
+      worker(index).run();
+    });
+  }
+  /// Worker `index` has found nothing, and falls asleep.
+  void fall_asleep(std::uint32_t index) {
+    if (idle.park(index, false)) notify_if_work_is_visible(worker(index));
+  }
+  /// Whether it has been woken since.
+  [[nodiscard]] bool is_woken(std::uint32_t index) { return worker(index).parker.try_park(); }
+
+  /// Another Worker goes on in the place of worker `index`, whose thread blocks and comes back, and
+  /// which has had a turn.
+  void hand_on(std::uint32_t index) {
+    work_stealing::Worker& blocked = worker(index);
+    blocked.begin_blocking();
+    mc::require(take_over(blocked, blocked.lease.look()) != nullptr, "it is in a section");
+    mc::require(!blocked.end_blocking(), "it was handed on");
+    blocked.resign();
+  }
+
+  /// Destroys what is left. No thread runs a worker any more.
+  void end() {
+    close();
+    drain();
+  }
+
+  void run_root(task::Header*) noexcept override {}
+  [[nodiscard]] bool join(Clock::time_point) noexcept override { return true; }
+  [[nodiscard]] bool has_ended() noexcept override { return true; }
+};
+
+base::Ref<WorkersByHand> workers_by_hand(unsigned workers, LooksAround looks) {
+  return base::Ref<WorkersByHand>(new WorkersByHand(options_by_hand(workers, looks)));
+}
+
+Task<> ends_at_once() { co_return; }
+
+/// The bounds of models with two threads.
+constexpr mc::Options kTwoAtMost{.preemptions = 2, .weak_failures = 0, .stale = 0};
+
+// Half of the workers search already. What one that is not counted has in its hands is seen by
+// nobody who falls asleep meanwhile, and it does not look again when it has found something.
+TEST(WorkerModel, one_that_may_not_search_leaves_the_queues_of_others_alone) {
+  holds([] {
+    const auto workers = workers_by_hand(2, LooksAround::before_each_poll);
+    workers->add_to(1, ends_at_once());
+    mc::require(workers->idle.try_start_searching(), "nobody else does");
+    mc::require(!workers->take_turn(0), "it may not search");
+    mc::require(!workers->worker(1).queue.looks_empty(), "the task is where it was");
+    workers->end();
+  });
+}
+
+TEST(WorkerModel, one_that_may_not_search_for_a_while_leaves_the_queues_of_others_alone) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(2, LooksAround::before_each_poll);
+        workers->add_to(1, ends_at_once());
+        mc::require(workers->idle.try_start_searching(), "nobody else does");
+        base::Thread thread = workers->run(0);
+        workers->close();
+        thread.join();
+        mc::require(!workers->worker(1).queue.looks_empty(), "the task is where it was");
+        workers->end();
+      },
+      kTwoAtMost);
+}
+
+TEST(WorkerModel, one_that_falls_asleep_without_a_search_records_the_end_of_none) {
+  holds([] {
+    RuntimeOptions options = options_by_hand(2, LooksAround::before_each_poll);
+    options.trace_events = 8;
+    const base::Ref<WorkersByHand> workers(new WorkersByHand(options));
+    mc::require(workers->idle.try_start_searching(), "nobody else does");
+    mc::require(!workers->take_turn(0), "it may not search");
+    const Trace trace = workers->recording().collect();
+    const auto& events = trace.workers[0].events;
+    mc::require(events.size() == 1 && events[0].kind == TraceEventKind::park, "only the sleep");
+    workers->end();
+  });
+}
+
+// Two tasks are on their way from the injector to a queue while the other worker looks for the last
+// time; the first of them may block the thread until the second has run.
+TEST(WorkerModel, what_one_takes_from_the_injector_is_seen_by_one_that_falls_asleep_meanwhile) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(2, LooksAround::before_each_poll);
+        workers->add(ends_at_once());
+        workers->add(ends_at_once());
+        base::Thread sleeper([&] { workers->fall_asleep(1); });
+        mc::require(workers->take_turn(0), "it runs the first");
+        sleeper.join();
+        mc::require(!workers->worker(0).queue.looks_empty(), "and has queued the second");
+        mc::require(workers->is_woken(1), "for which the other is woken");
+        workers->end();
+      },
+      kTwoAtMost);
+}
+
+// Whoever falls asleep looks at one queue after the other. Two tasks go over from one that it has
+// not looked at to one where it has found nothing, and the rest is run meanwhile. The seed has the
+// first worker compare itself with the second.
+TEST(WorkerModel, what_one_takes_over_from_another_is_seen_by_a_third_that_falls_asleep_meanwhile) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(3, LooksAround::before_each_poll);
+        for (int i = 0; i < 4; ++i) workers->add_to(1, ends_at_once());
+        for (int i = 0; i < 20; ++i) workers->worker(0).rounds.count_turn_alone();
+        base::Thread sleeper([&] { workers->fall_asleep(2); });
+        mc::require(workers->take_turn(0), "it takes two over, and runs one");
+        for (int i = 0; i < 2; ++i) mc::require(workers->take_turn(1), "it runs its own");
+        sleeper.join();
+        mc::require(workers->worker(1).queue.looks_empty(), "it had two left");
+        mc::require(workers->worker(0).queue.size() == 1, "one is left");
+        mc::require(workers->is_woken(2), "for which the third is woken");
+        workers->end();
+      },
+      kTwoAtMost);
+}
+
+/// The tokens of a task that forks, and of another.
+struct Family {
+  park::Parker first_fork_has_begun;
+  park::Parker task_has_run;
+  park::Parker second_fork_has_run;
+  park::Parker is_over;
+};
+
+Fork<> waits_for_the_second_fork(Family& family) {
+  (void)family.first_fork_has_begun.unpark();
+  family.second_fork_has_run.park();
+  co_return;
+}
+
+Fork<> waits_for_the_task(Family& family) {
+  family.task_has_run.park();
+  (void)family.second_fork_has_run.unpark();
+  co_return;
+}
+
+Task<> forks_two(Family& family) {
+  co_await fork_join(waits_for_the_second_fork(family), waits_for_the_task(family));
+  (void)family.is_over.unpark();
+}
+
+Task<> lets_the_fork_go_on(Family& family) {
+  (void)family.task_has_run.unpark();
+  co_return;
+}
+
+// A task and a fork are to be had, and the fork waits for the task: whoever had both in its hands
+// would never run the task.
+TEST(WorkerModel, one_that_has_found_a_task_steals_no_fork_beside) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(2, LooksAround::hardly_ever);
+        (void)workers->driver().epoll_descriptor();  // so that it looks everywhere once
+        Family family;
+        workers->add_to(0, forks_two(family));
+        workers->add_to(0, lets_the_fork_go_on(family));
+        base::Thread first = workers->run(0);
+        family.first_fork_has_begun.park();
+        base::Thread second = workers->run(1);
+        family.is_over.park();
+        workers->close();
+        first.join();
+        second.join();
+        workers->end();
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0});
+}
+
+/// The round of a worker, as the others see it.
+std::uint32_t round_of(const work_stealing::Worker& worker) {
+  work_stealing::Rounds other;
+  other.adopt(worker.rounds);
+  task::Header yields_for_the_first_time;
+  static_cast<void>(other.count_yield(&yields_for_the_first_time));
+  return yields_for_the_first_time.turn - 1U;
+}
+
+void pass_rounds(work_stealing::Worker& worker, int count) {
+  for (int i = 0; i < count; ++i) worker.rounds.count_turn_alone();
+}
+
+TEST(WorkerModel, a_thief_goes_on_from_the_round_of_its_victim) {
+  holds([] {
+    const auto workers = workers_by_hand(2, LooksAround::hardly_ever);
+    workers->add_to(0, ends_at_once());
+    pass_rounds(workers->worker(0), 100);
+    mc::require(workers->take_turn(1), "it steals the task");
+    mc::require(round_of(workers->worker(1)) == 100, "its tasks had so many");
+    workers->end();
+  });
+}
+
+TEST(WorkerModel, who_goes_on_in_the_place_of_another_goes_on_from_its_round) {
+  holds([] {
+    const auto workers = workers_by_hand(1, LooksAround::hardly_ever);
+    workers->add_to(0, ends_at_once());
+    mc::require(workers->take_turn(0), "it runs the task");
+    pass_rounds(workers->worker(0), 100);
+    const std::uint32_t before = round_of(workers->worker(0));
+    mc::require(before >= 100, "so many have passed");
+    workers->hand_on(0);
+    mc::require(round_of(workers->worker(0)) == before, "none is lost");
+    workers->end();
+  });
+}
+
+Task<> expects_a_round_for_each_turn(const work_stealing::Worker& worker) {
+  std::uint32_t round = round_of(worker);
+  for (int i = 0; i < 3; ++i) {
+    co_await yield_now();
+    mc::require(round_of(worker) == ++round, "its turn was one");
+  }
+}
+
+// Else others would be many rounds ahead when it has made up for what it is behind.
+TEST(WorkerModel, each_turn_of_a_task_that_is_alone_is_a_round_though_it_is_behind) {
+  holds([] {
+    const auto workers = workers_by_hand(1, LooksAround::hardly_ever);
+    pass_rounds(workers->worker(0), 100);
+    workers->add_to(0, expects_a_round_for_each_turn(workers->worker(0)))->turn = 1;
+    mc::require(workers->take_turn(0), "it runs to its end");
+    workers->end();
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt::model
