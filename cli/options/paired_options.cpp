@@ -216,8 +216,8 @@ void PairedPlan::declare(Options& options) {
       .value("--build", recipe.build, "CMD", Text{},
              "What builds a revision, for `sh -c` in the root of its checkout. So that equal "
              "sources give equal bytes, -ffile-prefix-map is in CFLAGS and CXXFLAGS, with "
-             "-ffunction-sections, and SOURCE_DATE_EPOCH is set. COMPILER_PATH leads to programs "
-             "that record how it links.")
+             "-ffunction-sections, and SOURCE_DATE_EPOCH is set. COMPILER_PATH, and for Rust "
+             "PATH, lead to programs that record how it links.")
       ->default_str("builds taskbench");
   options
       .value("--program", recipe.program, "CMD", By{parse_program},

@@ -21,13 +21,22 @@ constexpr std::size_t kMostScriptBytes = std::size_t{1} << 20;
 constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"};
 
 /// Stands for the linker of its name. $links is set by the line above it. Notes nothing of shared
-/// libraries and of objects that are only joined, and never fails where the linker does not.
+/// libraries and of objects that are only joined, and never fails where the linker does not. rustc
+/// deletes its objects after the link, wherever they are: .rcgu.o, and symbols.o.
 constexpr const char* kRecorder = R"(
 name=${0##*/}
-real=$(command -v "$name") || { echo "$name: not in PATH" >&2; exit 127; }
+real=
+IFS=:
+for folder in ${TASKBENCH_LINKERS-}; do
+  [ -n "$real" ] || [ ! -x "$folder/$name" ] || real=$folder/$name
+done
+unset IFS
+[ -n "$real" ] || real=$(command -v "$name") || { echo "$name: not in PATH" >&2; exit 127; }
 temporary=${TMPDIR:-/tmp}
 keep() {
-  case $1 in "$temporary"/*) [ -f "$1" ] && cp -p "$1" "$record/" ;; esac
+  case $1 in
+    "$temporary"/* | *.rcgu.o | */symbols.o) [ -f "$1" ] && cp -p "$1" "$record/" ;;
+  esac
 }
 note() {
   record=$(mktemp -d "$links/link.XXXXXX") || return
@@ -53,6 +62,18 @@ done
 note "$@" 2>/dev/null
 exec "$real" "$@"
 )";
+
+/// Stands for the compiler of its name, which rustc calls to link: with -B and the folder of a
+/// linker of its own, which comes before COMPILER_PATH. $real and $linkers are set by the lines
+/// above it.
+constexpr const char* kLinkingCompiler = R"(
+for word; do
+  case $word in -B?*) TASKBENCH_LINKERS=${TASKBENCH_LINKERS-}${word#-B}: ;; esac
+done
+export TASKBENCH_LINKERS
+exec "$real" "-B$linkers" "$@"
+)";
+constexpr const char* kLinkingCompilers[] = {"cc", "gcc", "clang"};
 
 /// A link as it was recorded.
 struct Link {
@@ -314,18 +335,35 @@ std::string layout_file(const fs::path& program, int number) {
 
 }  // namespace
 
-Strings record_links(const fs::path& folder) {
+Strings record_links(const fs::path& folder, Compilers compilers) {
+  const auto write = [](const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << "#!/bin/sh\n" << text;
+    fs::permissions(file, fs::perms::owner_all, fs::perm_options::add);
+  };
+  const auto before = [](const char* variable) {
+    const std::string value = environment_value(variable);
+    return value.empty() ? "" : ":" + value;
+  };
   const fs::path linkers = folder / "linkers";
   fs::create_directories(linkers);
-  for (const char* name : kLinkers) {
-    if (called_path({name}).empty()) continue;
-    std::ofstream file(linkers / name, std::ios::binary);
-    file << "#!/bin/sh\nlinks=" << shell_word(folder.string()) << kRecorder;
-    file.close();
-    fs::permissions(linkers / name, fs::perms::owner_all, fs::perm_options::add);
+  for (const std::string_view name : kLinkers) {
+    const bool is_rusts = compilers == Compilers::also_rustc && name == "ld.lld";
+    if (!is_rusts && called_path({std::string(name)}).empty()) continue;
+    write(linkers / name, "links=" + shell_word(folder.string()) + kRecorder);
   }
-  const std::string before = environment_value("COMPILER_PATH");
-  return {fmt::format("COMPILER_PATH={}{}{}", linkers.string(), before.empty() ? "" : ":", before)};
+  Strings variables{fmt::format("COMPILER_PATH={}{}", linkers.string(), before("COMPILER_PATH"))};
+  if (compilers == Compilers::also_rustc) {
+    const fs::path in_path = folder / "compilers";
+    fs::create_directories(in_path);
+    for (const char* name : kLinkingCompilers) {
+      const fs::path real = called_path({name});
+      if (real.empty()) continue;
+      write(in_path / name, fmt::format("real={}\nlinkers={}{}", shell_word(real.string()),
+                                        shell_word(linkers.string()), kLinkingCompiler));
+    }
+    variables.push_back(fmt::format("PATH={}{}", in_path.string(), before("PATH")));
+  }
+  return variables;
 }
 
 Layouts link_layouts(const fs::path& records, const fs::path& program, int count,

@@ -3,8 +3,10 @@
 // the same for all processes of one executable, and which no repetition shows.
 //
 // A build is recorded: COMPILER_PATH names a folder with a program of each linker's name, in which
-// g++, clang++ and rustc look for the linker. It notes the command, keeps what the compiler deletes
-// afterwards, and calls the linker. Any of the recorded links can then be repeated:
+// g++ and clang++ look for the linker, and so does rustc, which calls them; since 1.90 it tells
+// them to look for its own lld first, so that for Rust a cc in PATH puts that folder before. The
+// program notes the command, keeps what the compiler deletes afterwards, and calls the linker. Any
+// of the recorded links can then be repeated:
 //
 //   GNU ld          its own linker script with the pieces of code and data listed by name
 //   lld and mold    --shuffle-sections
@@ -19,9 +21,11 @@ namespace taskbench::harness {
 inline constexpr int kDefaultLayouts = 8;
 inline constexpr int kMostLayouts = 64;
 
+enum class Compilers { gcc_and_clang, also_rustc };
+
 /// Makes `folder`, which must not exist, and returns the variables (NAME=VALUE) with which a build
 /// records its links there.
-[[nodiscard]] Strings record_links(const fs::path& folder);
+[[nodiscard]] Strings record_links(const fs::path& folder, Compilers compilers);
 
 struct Layouts {
   Strings files;         ///< executables, beside the program: it may look for files there

@@ -123,6 +123,16 @@ Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source
   return result;
 }
 
+/// Whether there is a crate of Rust, in the checkout or in a folder of it.
+bool has_crate(const fs::path& source) {
+  constexpr const char* kManifest = "Cargo.toml";
+  if (fs::exists(source / kManifest)) return true;
+  for (const auto& entry : fs::directory_iterator(source)) {
+    if (fs::exists(entry.path() / kManifest)) return true;
+  }
+  return false;
+}
+
 /// Checks out and builds a commit. What an earlier attempt has left is deleted: nobody knows how
 /// far it came.
 void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
@@ -133,7 +143,9 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   fs::remove(places.log);
   repository.add_worktree(places.source, commit);
   Strings environment = comparable_environment(recipe, places.source);
-  for (std::string& variable : record_links(places.links)) {
+  const Compilers compilers =
+      has_crate(places.source) ? Compilers::also_rustc : Compilers::gcc_and_clang;
+  for (std::string& variable : record_links(places.links, compilers)) {
     environment.push_back(std::move(variable));
   }
   constexpr const char* kScript = "cd \"$1\" && exec sh -c \"$2\" >\"$3\" 2>&1";

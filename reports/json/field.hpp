@@ -39,8 +39,6 @@
 
 namespace taskbench::reports::json {
 
-using Json = nlohmann::ordered_json;
-
 /// Matches a struct, which is const when it is written.
 template <class T, class Struct>
 concept Like = std::same_as<std::remove_const_t<T>, Struct>;

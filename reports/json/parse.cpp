@@ -14,8 +14,6 @@
 namespace taskbench::reports::json {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMostShownDigits = 30;
 

@@ -11,6 +11,8 @@
 
 namespace taskbench::reports::json {
 
+using Json = nlohmann::ordered_json;
+
 /// A text that cannot be read as JSON, or is not the JSON that it should be. what() says where, in
 /// words that follow the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it
 /// is cut off there", "field 'settings.seed' is missing".
@@ -34,15 +36,14 @@ enum class BareWords { refused, as_text };
 /// value is several times as large as its text. The rest of the text may turn out not to be JSON.
 struct ElementsOf {
   std::string_view key;
-  std::function<void(const nlohmann::ordered_json&)> take;
+  std::function<void(const Json&)> take;
 };
 
 /// Parses a text. Throws ParseError if it is no JSON or not UTF-8, is nested so deeply that only an
 /// attack explains it, holds a number beyond the range of a double, or needs more memory than there
 /// is.
-[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text,
-                                                BareWords words = BareWords::refused,
-                                                const ElementsOf& elements = {});
+[[nodiscard]] Json parse_json(std::string_view text, BareWords words = BareWords::refused,
+                              const ElementsOf& elements = {});
 
 /// Whether a text is an object whose first key this is, as far as its beginning tells: by that a
 /// damaged file is called what it is.

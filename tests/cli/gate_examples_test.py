@@ -85,6 +85,7 @@ class Rust(GateExample):
 class Libtest(GateExample):
     def test_a_slower_benchmark_of_libtest_fails_and_no_other(self):
         self.fails_alone("libtest")
+        self.layouts_take_turns()
 
 
 @needs("python")

@@ -67,6 +67,10 @@ BUILDS = {
                        "printf '%s\\n' -o out/bench '\"a main.o\"' >words && cc @words",
     "a program that is moved and stripped": "cc $CFLAGS -DLINE=LINE_ -o bench main.c && "
                                             "strip bench && mv bench out/bench",
+    "a linker of its own, as rustc has, and objects that are deleted":
+        "mkdir own && printf '%s\\n' '#!/bin/sh' 'exec ld \"$@\"' >own/ld.lld && chmod +x own/ld.lld && "
+        "cc $CFLAGS -DLINE=LINE_ -c main.c -o main.rcgu.o && "
+        "cc -fuse-ld=lld -B$PWD/own -o out/bench $PWD/main.rcgu.o && rm main.rcgu.o",
     "lld": "cc $CFLAGS -fuse-ld=lld -DLINE=LINE_ -o out/bench main.c",
     "gold": "for i in 1 2 3 4 5; do echo \"int o$i(void) { return $i; }\" >o$i.c; "
             "cc -c o$i.c || exit; done; cc $CFLAGS -fuse-ld=gold -DLINE=LINE_ -o out/bench main.c "
@@ -97,6 +101,7 @@ class DrawnLayouts(GateTest):
         text = how.replace("LINE_", str(line))
         return self.commit(f"line {line}", **{
             "main.c": SOURCE,
+            **({"Cargo.toml": ""} if "rcgu" in how else {}),
             "build.sh": f"mkdir -p out && echo built >>{self.folder}/builds && {text}\n"})
 
     def compared(self, options, how="one command that compiles and links"):
