@@ -68,7 +68,8 @@ BUILDS = {
     "a program that is moved and stripped": "cc $CFLAGS -DLINE=LINE_ -o bench main.c && "
                                             "strip bench && mv bench out/bench",
     "a linker of its own, as rustc has, and objects that are deleted":
-        "mkdir own && printf '%s\\n' '#!/bin/sh' 'exec ld \"$@\"' >own/ld.lld && chmod +x own/ld.lld && "
+        "mkdir own && printf '%s\\n' '#!/bin/sh' 'exec ld \"$@\"' >own/ld.lld && "
+        "chmod +x own/ld.lld && "
         "cc $CFLAGS -DLINE=LINE_ -c main.c -o main.rcgu.o && "
         "cc -fuse-ld=lld -B$PWD/own -o out/bench $PWD/main.rcgu.o && rm main.rcgu.o",
     "lld": "cc $CFLAGS -fuse-ld=lld -DLINE=LINE_ -o out/bench main.c",

@@ -57,7 +57,7 @@ def run(arguments, root):
     build = planted_build.PlantedBuild(root, folder)
     mutants = build.find()
     known = survivors.Survivors()
-    if stale := set(known.names()) - {mutant.name for mutant in mutants}:
+    if stale := set(known.reasons) - {mutant.name for mutant in mutants}:
         sys.exit(f"mutate: survivors.json names what is no mutant any more: "
                  f"{'; '.join(sorted(stale))}")
     paths = tuple(path.rstrip("/") for path in arguments.planted)
@@ -111,13 +111,11 @@ def verdict(mutants, results, not_compiled, known):
         if (result is None or mutant.name in not_compiled or
                 result["verdict"] == "not judged"):
             continue
-        listed = mutant.name in known.reasons or mutant.name in known.without_reason
+        listed = mutant.name in known.reasons
         if result["verdict"] != "killed" and not listed and known.has_been_judged(mutant.file):
             print(f"survived, and is not in survivors.json: {mutant.name}")
             status = 1
-        if result["verdict"] == "killed" and mutant.name in known.reasons:
+        if result["verdict"] == "killed" and listed:
             print(f"wrongly listed as equivalent: {mutant.name}: {result['test']} {result['why']}")
             status = 1
-        if result["verdict"] == "killed" and mutant.name in known.without_reason:
-            print(f"killed now: take it out of survivors.json: {mutant.name}")
     return status

@@ -1,10 +1,8 @@
 """The mutants that nothing kills: survivors.json, which holds
 
-  judged          folders and files of which every mutant has been judged: whatever survives there
-                  must be in one of the two lists below
-  equivalent      mutants that change nothing that a program could see, by the reason why
-  without_reason  mutants that survive though a program could see them, or of which nobody knows
-                  yet; may only become fewer
+  judged      folders and files of which every mutant has been judged: whatever survives there must
+              be in the list below
+  equivalent  mutants that change nothing that a program could see, by the reason why
 """
 
 import json
@@ -20,22 +18,17 @@ class Survivors:
     def __init__(self, text=None):
         data = json.loads(FILE.read_text(encoding="utf-8") if text is None else text)
         self.judged = tuple(data["judged"])
-        self.without_reason = data["without_reason"]
         self.groups = data["equivalent"]
         self.reasons = {name: group["why"] for group in self.groups for name in group["mutants"]}
-
-    def names(self):
-        return [*self.reasons, *self.without_reason]
 
     def has_been_judged(self, file):
         return file.startswith(self.judged)
 
 
 def faults(survivors, source_of):
-    """What is wrong with the lists. `source_of` gives the Source of a file, or None."""
+    """What is wrong with the list. `source_of` gives the Source of a file, or None."""
     seen = set()
-    for name in [name for group in survivors.groups for name in group["mutants"]] + \
-            survivors.without_reason:
+    for name in [name for group in survivors.groups for name in group["mutants"]]:
         if name in seen:
             yield f"twice: {name}"
         seen.add(name)

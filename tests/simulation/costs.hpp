@@ -1,0 +1,108 @@
+// What things cost on the machine that is simulated, and to what time is put down.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sim {
+
+/// Nanoseconds of simulated time.
+using Ns = double;
+
+/// What a core spends its time on.
+enum class Share : std::uint8_t {
+  task,       ///< the work of the tasks, all that an ideal pool would do
+  runtime,    ///< polls and spawns, and the lines of tasks that have moved to another core
+  workers,    ///< lines of other workers: probing their queues, stealing from them
+  injector,   ///< its lines, and waiting for its mutex
+  idle_word,  ///< the lines of Idle, and waiting for its mutex
+  fences,     ///< full fences, heavy ones, being interrupted by those of others
+  waking,     ///< system calls that wake or sleep, the lines of the driver
+  searching,  ///< clocks and pauses between two looks
+  asleep,
+};
+inline constexpr std::size_t kShares = 9;
+using Spent = std::array<Ns, kShares>;
+
+[[nodiscard]] constexpr std::size_t index_of(Share share) {
+  return static_cast<std::size_t>(share);
+}
+
+/// Nanoseconds each: of a server without a hypervisor. Where two CPUs of a virtual machine show
+/// them, they were measured (taskbench_many_cores measure); what two cannot show, and what a
+/// hypervisor makes dearer, is assumed. docs/design/many_cores.md says which.
+struct Costs {
+  Ns access = 0.3;
+  Ns locked = 5.5;
+  Ns line = 100;
+  Ns probe = 100;
+  Ns poll = 2;
+  Ns spawn = 17;
+  Ns clock = 25;
+  Ns pause = 18;
+  Ns sleep = 1'000;
+  Ns wake = 1'500;
+  Ns latency = 6'000;
+  Ns thread = 20'000;
+  Ns barrier = 400;
+  Ns barrier_first = 1'500;
+  Ns barrier_each = 100;
+  Ns interrupt = 700;
+};
+
+/// A cost that can be set by its name.
+struct CostRow {
+  std::string_view name;
+  Ns Costs::*value;
+  std::string_view what;
+};
+
+inline constexpr std::array kCostRows{
+    CostRow{"access", &Costs::access, "an atomic load or store of a line that the core has"},
+    CostRow{"locked", &Costs::locked, "a locked instruction on such a line, a full fence"},
+    CostRow{"line", &Costs::line, "a line that another core has written"},
+    CostRow{"probe", &Costs::probe, "the same, where it is a load of another worker's line"},
+    CostRow{"poll", &Costs::poll, "a poll, beside what is counted here"},
+    CostRow{"spawn", &Costs::spawn, "making and spawning a task, beside what is counted here"},
+    CostRow{"clock", &Costs::clock, "reading the clock"},
+    CostRow{"pause", &Costs::pause, "a pause in a loop that spins"},
+    CostRow{"sleep", &Costs::sleep, "the system call that sleeps, until the core is given up"},
+    CostRow{"wake", &Costs::wake, "the system call that wakes, for its caller"},
+    CostRow{"latency", &Costs::latency, "from that call until the sleeper runs"},
+    CostRow{"thread", &Costs::thread, "until a new thread runs"},
+    CostRow{"barrier", &Costs::barrier, "membarrier, while no other core runs the process"},
+    CostRow{"barrier_first", &Costs::barrier_first, "what it takes longer for the first that does"},
+    CostRow{"barrier_each", &Costs::barrier_each, "what it takes longer for each further one"},
+    CostRow{"interrupt", &Costs::interrupt, "what it takes from each core that it interrupts"},
+};
+
+/// How the scheduler is changed, to see what that would give.
+struct Changes {
+  /// How many workers may search: 0: half of them, as they do; kRoot: the square root of all.
+  std::uint32_t searchers = 0;
+  static constexpr std::uint32_t kRoot = UINT32_MAX;
+  /// Whoever has found work wakes another worker while fewer than so many search.
+  std::uint32_t enough = 1;
+  /// A word of bits that says which queues are not empty, in the place of a look at each.
+  bool bitmap = false;
+  /// How many workers share an injector; 0: all.
+  std::uint32_t workers_per_injector = 0;
+  /// How often a thread looks at a mutex that is held, with a pause each time, before it sleeps.
+  std::uint32_t spins = 0;
+  /// Who would take tasks from an injector goes on where somebody else is at it.
+  bool tries = false;
+  /// Polls between two looks of a busy worker at the injector.
+  std::uint32_t interval = 61;
+  /// Which fences: as weighed by FenceBalance; weighed by how many cores a heavy one interrupts;
+  /// full ones always; or a thief's heavy one interrupts its victim alone.
+  enum class Fences : std::uint8_t { balance, weighted, even, targeted };
+  Fences fences = Fences::balance;
+  /// What costs nothing: the most that a remedy for it can give.
+  std::optional<Share> free = std::nullopt;
+};
+
+}  // namespace sim

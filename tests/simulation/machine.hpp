@@ -1,0 +1,174 @@
+// The machine that is simulated: cores, each with a clock of its own, all on one thread.
+//
+// A core runs a thread of the program, on a stack of its own. Before an access that others can
+// notice, it gives way until its clock is the least: so the accesses happen in the order of the
+// clocks, and a run depends on nothing but the program. What is accessed is real memory; only what
+// an access costs is simulated, by which cores have its line:
+//
+//   load     of a line that this core does not have: waits until it has come
+//   store    the same, but nobody waits: it is buffered, as stores are on x86
+//   locked   waits for all stores before it, and for the line
+//
+// A line moves from core to core one move after the other, so what many cores write at once costs
+// each of them more. A line that nobody has had costs nothing, as fresh memory is prefetched.
+//
+// Threads: one. Outside of Machine::run() everything costs nothing, and there is one core.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "tests/model/mc/fiber.hpp"
+#include "tests/simulation/costs.hpp"
+
+namespace sim {
+
+inline constexpr std::uint32_t kMostCores = 384;
+inline constexpr Ns kNever = 1e18;
+
+/// A thread of the program, and the core that it has to itself.
+struct Core {
+  enum class State : std::uint8_t { runs, blocked, ended };
+
+  std::uint32_t index = 0;
+  State state = State::runs;
+  Ns now = 0;
+  Ns stores_done = 0;              // when the last of its buffered stores is done
+  Ns interrupted = 0;              // by heavy fences of others, not counted yet
+  Spent spent{};                   // until `now`
+  std::array<void*, 24> locals{};  // its thread-local variables
+
+  // While it is blocked:
+  const void* waits_for = nullptr;
+  Share waits_as = Share::asleep;
+  std::uint64_t turn = 0;  // the one that counts, of all in which it has been queued
+  bool in_time = true;
+
+  /// What the next section under a mutex copies or walks, once it is inside.
+  const std::function<Ns()>* section = nullptr;
+
+  /// The core that its heavy fence is for, if for one alone.
+  std::optional<std::uint32_t> fence_for;
+
+  std::function<void()> body;
+  mc::Context context;
+};
+
+class Machine {
+ public:
+  Machine(const Costs& costs, const Changes& changes);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Runs `body` as the first thread; all that it starts must have ended when it returns.
+  void run(std::function<void()> body);
+
+  [[nodiscard]] const Costs& costs() const { return costs_; }
+  [[nodiscard]] const Changes& changes() const { return changes_; }
+
+  // What the core that runs does.
+  void spend(Share share, Ns time);
+  void load(const void* address);
+  void store(const void* address);
+  void locked(const void* address);
+  /// The line is on its way: who accesses it next need not wait.
+  void prefetch(const void* address);
+  void full_fence();
+  void heavy_fence();
+  /// Gives way until no other core is behind.
+  void give_way();
+  /// The system call, until it looks whether it is to sleep.
+  void begin_to_sleep(Share share);
+  /// Sleeps until wake_one() or `deadline`, and returns false when that has passed.
+  [[nodiscard]] bool block(const void* address, Share share, Ns deadline);
+  void wake_one(const void* address, Share share);
+  std::uint32_t start(std::function<void()> body);
+  void join(std::uint32_t core);
+
+  /// Puts the lines of an object down to `share`.
+  void name(const void* object, std::size_t bytes, Share share);
+  [[nodiscard]] Share share_of(const void* address) { return line(address).share; }
+  /// Cores that are not asleep.
+  [[nodiscard]] std::uint32_t running() const { return running_; }
+  [[nodiscard]] std::uint64_t heavy_fences() const { return heavy_fences_; }
+  /// What each of the cores has spent until now, by its own clock or, while it sleeps, the
+  /// caller's.
+  [[nodiscard]] std::vector<Spent> spent() const;
+
+ private:
+  struct Line {
+    std::uintptr_t number = 0;
+    Ns free_at = 0;            // when its last move is over
+    std::int32_t writer = -1;  // the only core that has it; -1: several may, or none
+    Share share = Share::runtime;
+    std::array<std::uint64_t, kMostCores / 64> holders{};
+  };
+  /// When a core is to go on. Of those at one time the first that was queued is the first.
+  struct Turn {
+    Ns at;
+    std::uint32_t core;
+    std::uint64_t turn;
+    bool operator>(const Turn& other) const {
+      return at != other.at ? at > other.at : turn > other.turn;
+    }
+  };
+
+  [[nodiscard]] Line& line(const void* address);
+  void grow();
+  [[nodiscard]] static bool has(const Line& line, std::uint32_t core) {
+    return ((line.holders[core / 64] >> (core % 64)) & 1) != 0;
+  }
+  [[nodiscard]] bool owns(const Line& line) const;
+  [[nodiscard]] Ns move_cost(const Line& line, Ns cost) const;
+  void take(Line& line, Ns done);
+  void queue(Core& core, Ns at);
+  void go_on();
+  void switch_to(Core& core);
+  static void enter();
+
+  const Costs costs_;
+  const Changes changes_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  std::vector<Line> lines_;  // by the hash of their numbers; 0: a free place
+  std::size_t line_count_ = 0;
+  std::uint64_t turn_count_ = 0;
+  std::uint32_t running_ = 0;
+  Ns barrier_free_at_ = 0;  // the kernel lets one membarrier pass at a time
+  std::uint64_t heavy_fences_ = 0;
+  mc::Context home_;
+};
+
+/// The machine that runs, and its core that does.
+inline Machine* machine = nullptr;
+inline Core outside;
+inline Core* current = &outside;
+
+inline void load(const void* address) {
+  if (machine != nullptr) machine->load(address);
+}
+inline void store(const void* address) {
+  if (machine != nullptr) machine->store(address);
+}
+inline void locked(const void* address) {
+  if (machine != nullptr) machine->locked(address);
+}
+inline void spend(Share share, Ns time) {
+  if (machine != nullptr) machine->spend(share, time);
+}
+/// For loops that wait for another core.
+inline void spend_and_give_way(Share share, Ns Costs::*cost) {
+  if (machine == nullptr) return;
+  machine->spend(share, machine->costs().*cost);
+  machine->give_way();
+}
+
+}  // namespace sim
