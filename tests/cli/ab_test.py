@@ -95,9 +95,11 @@ class Verdicts(AbTest):
         start = time.monotonic()
         answer = self.ab(*sides, "--budget 12s --repetitions 3 --json r.json", status=1)
         self.assertLess(time.monotonic() - start, 15)
-        blocks = {row["name"]: row["blocks"] for row in self.result()["benchmarks"]}
-        more = {name for name in blocks if blocks[name] > 8}
-        self.assertLess({"b7", "b30"}, more)
+        rows = self.result()["benchmarks"]
+        more = {row["name"] for row in rows if row["blocks"] > 8}
+        # What is as much slower may be decided by the screen itself.
+        failed = {row["name"] for row in rows if row["verdict"] == "FAIL"}
+        self.assertLessEqual({"b7", "b30"}, more | failed)
         self.assertLess(len(more), 27)
         self.assertGreater(len(self.result()["resting"]), 10)
         self.assertIn("were not looked at closely", " ".join(answer.stdout.split()))

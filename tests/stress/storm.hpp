@@ -30,7 +30,7 @@ namespace taskbench::rt::stress {
 using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
-inline constexpr int kStorms = 13;
+inline constexpr int kStorms = 14;
 
 inline std::optional<std::uint64_t> environment_number(const char* name) {
   const char* const text = std::getenv(name);
