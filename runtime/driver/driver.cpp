@@ -71,14 +71,15 @@ void Driver::interrupt(Tick when) noexcept {
   base::full_fence();
   // relaxed: ordered by the fence
   if (when >= wakes_at_.load(base::relaxed)) return;
-  signal(inside_.load(base::relaxed));  // relaxed: ordered by the fence
+  // acquire: pairs with the release in sleep_inside(); whoever polls has seen the poller opened
+  signal(inside_.load(base::acquire));
 }
 
 void Driver::wake(const park::Token* token) noexcept {
   // seq_cst: the others' half of the story at the top of the header
   base::full_fence();
-  // relaxed: ordered by the fence
-  const std::uintptr_t inside = inside_.load(base::relaxed);
+  // acquire: as in interrupt()
+  const std::uintptr_t inside = inside_.load(base::acquire);
   if ((inside & ~kPolls) == reinterpret_cast<std::uintptr_t>(token)) {
     signal(inside);
   } else {
@@ -121,11 +122,12 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
   for (;;) {
     const bool polls = poller_.is_open();
     const Tick due = next_tick();
-    // relaxed: all three are ordered by the fence: whoever publishes what is not seen below stores
+    // relaxed: ordered by the fence, as is inside_: whoever publishes what is not seen below stores
     // its signal behind a later fence, and so after this
     signal_.store(0, base::relaxed);
     wakes_at_.store(due, base::relaxed);
-    inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::relaxed);
+    // release: whoever signals uses the poller that this thread has seen open
+    inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::release);
     // seq_cst: the inside thread's half of the story at the top of the header
     base::full_fence();
     // relaxed: ordered by the fence
