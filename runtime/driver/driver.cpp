@@ -78,7 +78,7 @@ void Driver::interrupt(Tick when) noexcept {
 void Driver::wake(const park::Token* token) noexcept {
   // seq_cst: the others' half of the story at the top of the header
   base::full_fence();
-  // acquire: as in interrupt()
+  // acquire: pairs with the release in sleep_inside(), as in interrupt()
   const std::uintptr_t inside = inside_.load(base::acquire);
   if ((inside & ~kPolls) == reinterpret_cast<std::uintptr_t>(token)) {
     signal(inside);
@@ -126,7 +126,7 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
     // its signal behind a later fence, and so after this
     signal_.store(0, base::relaxed);
     wakes_at_.store(due, base::relaxed);
-    // release: whoever signals uses the poller that this thread has seen open
+    // release: pairs with the acquire of who signals, and uses the poller that this thread has seen
     inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::release);
     // seq_cst: the inside thread's half of the story at the top of the header
     base::full_fence();
