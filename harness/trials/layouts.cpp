@@ -25,13 +25,8 @@ constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mol
 /// deletes its objects after the link, wherever they are: .rcgu.o, and symbols.o.
 constexpr const char* kRecorder = R"(
 name=${0##*/}
-real=
-IFS=:
-for folder in ${TASKBENCH_LINKERS-}; do
-  [ -n "$real" ] || [ ! -x "$folder/$name" ] || real=$folder/$name
-done
-unset IFS
-[ -n "$real" ] || real=$(command -v "$name") || { echo "$name: not in PATH" >&2; exit 127; }
+real=$(PATH=${TASKBENCH_LINKERS-}$PATH; command -v "$name") ||
+  { echo "$name: not in PATH" >&2; exit 127; }
 temporary=${TMPDIR:-/tmp}
 keep() {
   case $1 in

@@ -1,6 +1,7 @@
 // One run of the simulation: a workload on a pool of so many workers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -38,5 +39,16 @@ struct WorkloadRow {
 
 /// The same experiment has the same outcome. The workload is one of workloads().
 [[nodiscard]] Outcome simulate(const Experiment& experiment);
+
+/// What docs/performance.md has measured: microseconds with one worker and with two. spawn_local
+/// takes either of two times there with two, for seconds on end; this is the shorter.
+struct Measured {
+  std::string_view workload;
+  double one_us;
+  double two_us;
+};
+inline constexpr std::array kMeasured{Measured{"spawn_local", 350, 300},
+                                      Measured{"spawn_many", 569, 636},
+                                      Measured{"yield_many", 1'288, 853}};
 
 }  // namespace sim

@@ -295,16 +295,6 @@ void print_changes(Options options) {
   });
 }
 
-/// What docs/performance.md has measured: microseconds with one worker and with two. spawn_local
-/// takes either of two times there with two, for seconds on end; this is the shorter.
-struct Measured {
-  std::string_view workload;
-  double one_us;
-  double two_us;
-};
-constexpr std::array kMeasured{Measured{"spawn_local", 350, 300}, Measured{"spawn_many", 569, 636},
-                               Measured{"yield_many", 1'288, 853}};
-
 void print_check(const Options& options) {
   std::printf("%-12s %9s %9s %9s %9s %9s %9s\n", "", "1, us", "measured", "2, us", "measured",
               "ratio", "measured");
