@@ -64,6 +64,9 @@ using Atomic = std::atomic<T>;
 class TASKBENCH_LOCK Mutex {
  public:
   void lock() TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { mutex_.lock(); }
+  [[nodiscard]] bool try_lock() TASKBENCH_TRY_ACQUIRE(true) TASKBENCH_UNCHECKED {
+    return mutex_.try_lock();
+  }
   void unlock() TASKBENCH_RELEASE() TASKBENCH_UNCHECKED { mutex_.unlock(); }
 
  private:

@@ -89,9 +89,8 @@ class Verdicts(AbTest):
         names = [f"b{number}" for number in range(40)]
         def times(slower=()):
             return " ".join(f"{name}={700 if name in slower else 500}" for name in names)
-        wait = "time.sleep(0.002 * (flags.get('benchmark_filter', 39 * '|').count('|') + 1))"
-        sides = (self.program("a", times(), 0.1, wait),
-                 self.program("b", times(("b7", "b30")), 0.1, wait))
+        sides = (self.program("a", times(), 0.1, takes_s=0.003),
+                 self.program("b", times(("b7", "b30")), 0.1, takes_s=0.003))
         start = time.monotonic()
         answer = self.ab(*sides, "--budget 12s --repetitions 3 --json r.json", status=1)
         self.assertLess(time.monotonic() - start, 15)
@@ -99,16 +98,14 @@ class Verdicts(AbTest):
         more = {row["name"] for row in rows if row["blocks"] > 8}
         # What is as much slower may be decided by the screen itself.
         failed = {row["name"] for row in rows if row["verdict"] == "FAIL"}
-        self.assertLess({"b7", "b30"}, more | failed)
+        self.assertLessEqual({"b7", "b30"}, more | failed)
         self.assertLess(len(more), 27)
         self.assertGreater(len(self.result()["resting"]), 10)
         self.assertIn("were not looked at closely", " ".join(answer.stdout.split()))
 
     def test_a_budget_too_small_for_a_screen_of_all_takes_first_what_is_named(self):
         times = " ".join(f"b{number}=500" for number in range(40))
-        wait = ("names = flags.get('benchmark_filter', '').count('|') + 1\n"
-                "time.sleep(0.01 * (names if names > 1 else 40))")
-        sides = self.program("a", times, 0.1, wait), self.program("b", times, 0.1, wait)
+        sides = (self.program(name, times, 0.1, takes_s=0.01) for name in "ab")
         answer = self.ab(*sides, "--budget 7s --repetitions 3 --json r.json",
                          "--changed-first", "b3?,b5", status=3)
         first = self.result()["samples"][0]["real_ns"]

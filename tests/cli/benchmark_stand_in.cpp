@@ -2,6 +2,7 @@
 // interprets, and says what is in it. There are thousands of these processes in a run of the tests.
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,9 +24,10 @@ struct Script {
   std::vector<std::pair<std::string, double>> times_ns;
   std::vector<std::pair<std::string, double>> counters;  ///< that each benchmark reports
   double noise = 0;
-  double burnt = 1;  ///< CPU time for a unit of wall time
-  int waits = 0;     ///< repetitions that wait for 3 ms besides
-  std::string cut;   ///< "|" before and after each benchmark whose iterations were cut short
+  double burnt = 1;    ///< CPU time for a unit of wall time
+  int waits = 0;       ///< repetitions that wait for 3 ms besides
+  double takes_s = 0;  ///< what a process takes for each benchmark that it measures
+  std::string cut;     ///< "|" before and after each benchmark whose iterations were cut short
   bool lists_by_filter = false;
 };
 
@@ -47,6 +50,8 @@ Script read(std::istream& lines) {
       script.burnt = std::stod(value);
     } else if (key == "waits") {
       script.waits = std::stoi(value);
+    } else if (key == "takes") {
+      script.takes_s = std::stod(value);
     } else if (key == "cut") {
       script.cut += "|" + value + "|";
     } else if (key == "lists_by_filter") {
@@ -112,6 +117,7 @@ void write_result(const Script& script, Flags& flags, std::uint64_t state) {
   const char* between = "";
   for (const auto& [name, time_ns] : script.times_ns) {
     if (!takes(flags["benchmark_filter"], name)) continue;
+    std::this_thread::sleep_for(std::chrono::duration<double>(script.takes_s));
     double real_ns = time_ns * drawn_factor(script.noise, state);
     long iterations = 1 + static_cast<long>(1e9 * min_time_s / time_ns);
     if (script.cut.find("|" + name + "|") != std::string::npos) {

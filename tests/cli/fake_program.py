@@ -29,10 +29,12 @@ os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])
 """
 
 
-def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False):
+def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0):
     """A program with the benchmarks `times`, as "NAME=NS NAME=NS", that does `body` before it
-    measures: Python, which may change its variables."""
-    lines = [f"#!{STAND_IN}", f"noise {noise}"]
+    measures: Python, which may change its variables. A process sleeps for `takes_s` for each
+    benchmark that it measures, so that a budget decides how many processes there are, not how fast
+    the machine is; without a `body`."""
+    lines = [f"#!{STAND_IN}", f"noise {noise}", f"takes {takes_s}"]
     lines += [f"time {part}" for part in times.split()]
     lines += ["lists_by_filter"] if lists_by_filter else []
     python = BODY.format(python=sys.executable, times=times, noise=noise, body=body)

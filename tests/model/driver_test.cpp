@@ -162,6 +162,39 @@ TEST(DriverModel, who_sleeps_inside_goes_over_to_epoll_when_that_is_opened) {
   });
 }
 
+/// A thread goes to sleep while another one opens epoll; then `wake` ends the sleep, by a thread
+/// that has not seen it opened, unless it was told by the one that sleeps there.
+template <class Wake>
+void wakes_who_has_seen_epoll_opened(const Wake& wake) {
+  const base::Ref<Driver> driver(new Driver(0));
+  park::Parker parker(*driver);
+  base::Thread sleeper([&] { sleep(*driver, parker); });
+  base::Thread opener([&] { (void)driver->epoll_descriptor(); });
+  wake(*driver, parker);
+  sleeper.join();
+  opener.join();
+}
+
+TEST(DriverModel, a_token_wakes_who_has_gone_over_to_epoll_that_a_third_thread_has_opened) {
+  holds(
+      [] {
+        wakes_who_has_seen_epoll_opened(
+            [](Driver&, park::Parker& parker) { (void)parker.unpark(); });
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(DriverModel, a_timer_ends_the_sleep_in_epoll_that_a_third_thread_has_opened) {
+  holds(
+      [] {
+        std::optional<WaitsForATimer> timer;
+        wakes_who_has_seen_epoll_opened([&](Driver& driver, park::Parker& parker) {
+          timer.emplace(driver.outside_wheel(), &parker);
+        });
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
 void tokens_wake_two(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();

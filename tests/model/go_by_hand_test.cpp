@@ -70,6 +70,37 @@ void require_end(Runtime& runtime, JoinHandle<int>& handle) {
   mc::require(got == 1, "it has ended");
 }
 
+/// Waits until no machine holds a processor.
+void await_idleness() {
+  while (!by_hand->idle.all_asleep()) base::yield_thread();
+}
+
+// Whom the body has counted as searching does not know of it, and may not search beside.
+TEST(GoByHandModel, a_machine_that_stops_without_a_search_records_the_end_of_none) {
+  holds(
+      [] {
+        Runtime runtime = go_by_hand(1).trace(64).build();
+        await_idleness();
+        const std::uint32_t index =
+            by_hand->idle.worker_to_notify(work_stealing::Idle::Pusher::outside);
+        mc::require(index == 0, "the only one is idle");
+        by_hand->assign(by_hand->processor(index), false);
+        await_idleness();
+        runtime.shutdown();
+        const Trace trace = runtime.trace();
+        bool searches = false;
+        int stops = 0;
+        for (const TraceEvent& event : trace.workers[0].events) {
+          if (event.kind == TraceEventKind::park) ++stops;
+          mc::require(searches || event.kind != TraceEventKind::search_end, "a search has begun");
+          if (event.kind == TraceEventKind::search_start) searches = true;
+          if (event.kind == TraceEventKind::search_end) searches = false;
+        }
+        mc::require(stops >= 2, "before, and without a search");
+      },
+      of_threads(-1, 0));
+}
+
 // The machine has seen that another waits to go on, which is given a processor by somebody else
 // before the machine can give its own. It keeps that, and runs what the other waits for.
 TEST(GoByHandModel, a_machine_keeps_its_processor_if_who_came_back_was_just_given_another) {

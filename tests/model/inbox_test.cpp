@@ -66,6 +66,28 @@ TEST(InjectorModel, gives_each_to_one_of_two_that_pop_at_once) {
   });
 }
 
+TEST(InjectorModel, who_passes_takes_what_there_is_before_long_and_once) {
+  holds([] {
+    queue::Injector<Letter> injector;
+    std::array<Letter, 2> letters;
+    injector.push(letters.data(), queue::Admit::if_open, [] {});
+    base::Thread other([&] { injector.push(&letters[1], queue::Admit::if_open, [] {}); });
+    std::array<Letter*, 2> popped{};
+    std::uint32_t passed = 0;
+    std::size_t taken = 0;
+    std::uint32_t looks = 0;
+    for (; taken == 0; ++looks) taken = injector.pop_batch_in_passing(popped, passed);
+    mc::require(looks <= injector.kMostPasses + 1, "it does not pass for ever");
+    mc::require(passed == 0, "it counts from the beginning");
+    mc::sometimes("it has passed", looks > 1);
+    mc::sometimes("it has waited", looks == injector.kMostPasses + 1);
+    other.join();
+    mc::require(popped[0] == letters.data(), "the oldest first");
+    mc::require(taken + injector.pop_batch(std::span(popped).subspan(taken)) == 2, "both");
+    mc::require(popped[1] == &letters[1], "each once");
+  });
+}
+
 TEST(InjectorModel, a_block_is_shared_by_two_that_pop_parts_of_it) {
   holds([] {
     queue::Injector<Letter> injector;

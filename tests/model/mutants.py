@@ -27,6 +27,7 @@ IO = "runtime/net/io.hpp"
 STREAM = "runtime/net/stream.cpp"
 DRIVER = "runtime/driver/driver.cpp"
 GO = "runtime/scheduler/go/go.cpp"
+MACHINE = "runtime/scheduler/go/machine.cpp"
 MPMC = "runtime/sync/mpmc_channel.hpp"
 MPMC_SOURCE = "runtime/sync/mpmc_channel.cpp"
 
@@ -346,6 +347,14 @@ NAMED = (
      "    watcher_ = nullptr;\n    told = appoint_watcher();\n", "    watcher_ = nullptr;\n"),
     ("a driver that comes into use appoints no watcher", DRIVER,
      "except under lock_\n    told = appoint_watcher();\n", "except under lock_\n"),
+    ("who wakes the thread inside epoll has not seen the poller opened", DRIVER,
+     "(polls ? kPolls : 0), base::release);", "(polls ? kPolls : 0), base::relaxed);"),
+    ("a worker that finds events beside its tasks wakes nobody", WORKER,
+     "  queue_what_is_next();\n  set_.notify_from(*this);  // a task that comes next",
+     "  queue_what_is_next();  // a task that comes next"),
+    ("a machine that stops without a search ends one in the trace", MACHINE,
+     "if (was_searching) processor_->recorder.search_end();",
+     "processor_->recorder.search_end();"),
     ("a machine that comes back is passed over", GO,
      "    machine = take_returning();\n    if (machine == nullptr && !closed())",
      "    if (!closed())"),

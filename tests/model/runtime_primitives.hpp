@@ -112,6 +112,7 @@ class Poller {
   }
   [[nodiscard]] Event event(std::size_t index) const noexcept { return found_.all[index]; }
   void wake(mc::Where where = mc::Where::current()) noexcept {
+    mc::require(is_opened_.get(where), "it is woken once it is open");
     pending_.exchange(1, release, where);
     futex_wake_one(&pending_, where);
   }
@@ -136,7 +137,7 @@ class Poller {
   inline static Poller* opened = nullptr;
 
  private:
-  Cell<bool> is_opened_{false};  // by one thread at a time
+  Cell<bool> is_opened_{false};  // a Cell: in its place wake() uses the eventfd, plain memory
   Atomic<std::uint32_t> open_{0};
   Atomic<std::uint32_t> entered_{0};
   Atomic<std::uint32_t> pending_{0};

@@ -15,6 +15,8 @@
 #include "runtime/task/task.hpp"
 #include "runtime/task/yield.hpp"
 #include "runtime/trace/trace.hpp"
+#include "tests/model/kernel.hpp"
+#include "tests/model/near_end.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -231,6 +233,40 @@ TEST(WorkerModel, one_that_has_found_a_task_steals_no_fork_beside) {
         workers->end();
       },
       {.preemptions = 1, .weak_failures = 0, .stale = 0});
+}
+
+Task<> reads_a_byte(Connection& peer, bool& has_read) {
+  NearEnd stream(peer);
+  char byte = 0;
+  co_await stream.read(&byte, 1);
+  has_read = true;
+}
+
+/// Runs on worker 0, whose thread it keeps until the byte was read.
+Task<> lets_worker_1_read(WorkersByHand& workers, Connection& peer, const bool& has_read) {
+  base::Thread([&] { mc::require(!workers.take_turn(1), "it falls asleep"); }).join();
+  peer.deliver(1);
+  co_await yield_now();
+  base::Thread([&] { mc::require(workers.take_turn(1), "it has been woken"); }).join();
+  mc::require(has_read, "for the task that reads");
+}
+
+// A task that yields alone is queued for nobody else to be woken, and is run once more before what
+// the worker finds in the driver then. The worker that sleeps does so outside of the driver, and
+// sees neither.
+TEST(WorkerModel, what_one_finds_in_the_driver_while_it_has_a_task_is_run_by_one_that_slept) {
+  holds([] {
+    RuntimeOptions options = options_by_hand(2, LooksAround::before_each_poll);
+    options.lifo_slot = true;  // else whoever wakes the task notifies
+    const base::Ref<WorkersByHand> workers(new WorkersByHand(options));
+    Connection peer(0, Connection::Reports::by_a_poller);
+    bool has_read = false;
+    workers->add(reads_a_byte(peer, has_read));
+    mc::require(workers->take_turn(0), "the task waits for the byte");
+    workers->add(lets_worker_1_read(*workers, peer, has_read));
+    for (int turn = 0; turn < 2; ++turn) mc::require(workers->take_turn(0), "it yields, and ends");
+    workers->end();
+  });
 }
 
 /// The round of a worker, as the others see it.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <random>
@@ -274,6 +275,26 @@ TEST_F(InjectorTest, links_a_batch_where_there_is_no_memory_for_a_block) {
   EXPECT_EQ(injector_.size(), 5U);
   EXPECT_EQ(pop(3), (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(pop(100), (std::vector<int>{3, 4}));
+}
+
+TEST_F(InjectorTest, is_passed_while_another_is_inside_and_then_waited_for) {
+  push(0);
+  std::array<Node*, 2> out;
+  std::uint32_t passed = 0;
+  std::size_t taken = 0;
+  std::jthread waits;
+  injector_.locked([&] {
+    for (std::uint32_t i = 0; i < Injector<Node>::kMostPasses; ++i) {
+      std::jthread([&] { taken = injector_.pop_batch_in_passing(out, passed); }).join();
+      EXPECT_EQ(taken, 0U);
+    }
+    waits = std::jthread([&] { taken = injector_.pop_batch_in_passing(out, passed); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(injector_.size(), 1U);
+  });
+  waits.join();
+  EXPECT_EQ(taken, 1U);
+  EXPECT_EQ(passed, 0U) << "it may be passed again";
 }
 
 TEST(InjectorThreads, count_in_is_count_out) {

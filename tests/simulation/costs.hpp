@@ -39,7 +39,10 @@ struct Costs {
   Ns access = 0.3;
   Ns locked = 5.5;
   Ns line = 100;
+  Ns line_near = 35;
+  Ns line_remote = 220;
   Ns probe = 100;
+  Ns data = 0;
   Ns poll = 2;
   Ns spawn = 17;
   Ns clock = 25;
@@ -65,7 +68,10 @@ inline constexpr std::array kCostRows{
     CostRow{"access", &Costs::access, "an atomic load or store of a line that the core has"},
     CostRow{"locked", &Costs::locked, "a locked instruction on such a line, a full fence"},
     CostRow{"line", &Costs::line, "a line that another core has written"},
-    CostRow{"probe", &Costs::probe, "the same, where it is a load of another worker's line"},
+    CostRow{"line_near", &Costs::line_near, "the same, with --cluster, inside a cluster"},
+    CostRow{"line_remote", &Costs::line_remote, "the same, with --socket, from another socket"},
+    CostRow{"probe", &Costs::probe, "as line, where it is a load of another worker's line"},
+    CostRow{"data", &Costs::data, "what a stolen task waits for its own data; as far as a line"},
     CostRow{"poll", &Costs::poll, "a poll, beside what is counted here"},
     CostRow{"spawn", &Costs::spawn, "making and spawning a task, beside what is counted here"},
     CostRow{"clock", &Costs::clock, "reading the clock"},
@@ -79,6 +85,15 @@ inline constexpr std::array kCostRows{
     CostRow{"barrier_each", &Costs::barrier_each, "what it takes longer for each further one"},
     CostRow{"interrupt", &Costs::interrupt, "what it takes from each core that it interrupts"},
 };
+
+/// Which cores are near each other. Workers fill one cluster after the other.
+struct Topology {
+  std::uint32_t cluster = 0;  ///< cores that share a last-level cache; 0: a line is a line
+  std::uint32_t socket = 0;   ///< cores of a socket, some whole clusters; 0: all
+};
+/// The least that two cores share.
+enum class Distance : std::uint8_t { cluster, socket, machine };
+inline constexpr std::size_t kDistances = 3;
 
 /// How the scheduler is changed, to see what that would give.
 struct Changes {
@@ -95,6 +110,8 @@ struct Changes {
   std::uint32_t spins = 0;
   /// Who would take tasks from an injector goes on where somebody else is at it.
   bool tries = false;
+  /// A busy worker waits there as everybody else, as it did before it passed by.
+  bool waits = false;
   /// Polls between two looks of a busy worker at the injector.
   std::uint32_t interval = 61;
   /// Which fences: as weighed by FenceBalance; weighed by how many cores a heavy one interrupts;
@@ -103,6 +120,12 @@ struct Changes {
   Fences fences = Fences::balance;
   /// What costs nothing: the most that a remedy for it can give.
   std::optional<Share> free = std::nullopt;
+  /// Thieves look at the queues of their own cluster first, then of their socket, then at all.
+  bool near_first = false;
+  /// Workers of one cluster share an injector.
+  bool injector_of_cluster = false;
+  /// All cores are as near as those of one cluster: the most that placing anything well can give.
+  bool all_near = false;
 };
 
 }  // namespace sim

@@ -17,6 +17,7 @@ struct Experiment {
   std::uint64_t seed = 1;
   std::uint32_t iterations = 1;  ///< the first of several is a warm-up
   Costs costs{};
+  Topology topology{};
   Changes changes{};
 };
 
@@ -29,6 +30,7 @@ struct Outcome {
   std::uint64_t heavy_fences = 0;
   std::uint64_t steals = 0;
   std::uint64_t parks = 0;
+  std::array<std::uint64_t, kDistances> thefts{};  ///< of the whole run, by how far they went
 };
 
 struct WorkloadRow {

@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 // Without the rest of the tester's library, which has an operator new of its own.
@@ -37,8 +39,8 @@ std::byte* stack_of(std::uint32_t core) {
 
 }  // namespace
 
-Machine::Machine(const Costs& costs, const Changes& changes)
-    : costs_(costs), changes_(changes), lines_(std::size_t{1} << 14) {}
+Machine::Machine(const Costs& costs, const Changes& changes, const Topology& topology)
+    : costs_(costs), changes_(changes), topology_(topology), lines_(std::size_t{1} << 14) {}
 
 Machine::~Machine() = default;
 
@@ -98,10 +100,48 @@ bool Machine::owns(const Line& line) const {
   return line.writer == static_cast<std::int32_t>(current->index);
 }
 
-Ns Machine::move_cost(const Line& line, Ns cost) const {
+Distance Machine::distance(std::uint32_t one, std::uint32_t other) const {
+  const std::uint32_t place = std::max(one, 1U) - 1;
+  const std::uint32_t other_place = std::max(other, 1U) - 1;
+  const auto share = [&](std::uint32_t cores) {
+    return cores == 0 || place / cores == other_place / cores;
+  };
+  if (topology_.cluster != 0 && share(topology_.cluster)) return Distance::cluster;
+  return share(topology_.socket) ? Distance::socket : Distance::machine;
+}
+
+Ns Machine::scaled(Ns cost, Distance distance) const {
+  if (changes_.all_near) distance = Distance::cluster;
+  if (distance == Distance::socket || costs_.line == 0) return cost;
+  const Ns line = distance == Distance::cluster ? costs_.line_near : costs_.line_remote;
+  return cost * line / costs_.line;
+}
+
+Ns Machine::from_afar(Ns cost, std::uint32_t one, std::uint32_t other) const {
+  return scaled(cost, distance(one, other));
+}
+
+void Machine::count_theft(std::uint32_t from) {
+  ++thefts_[static_cast<std::size_t>(distance(from, current->index))];
+}
+
+Ns Machine::move_cost(const Line& line, Ns cost, Access access) const {
   const bool fresh =
       std::ranges::all_of(line.holders, [](std::uint64_t word) { return word == 0; });
-  return fresh || changes_.free == line.share ? 0 : cost;
+  if (fresh || changes_.free == line.share) return 0;
+  if (topology_.cluster == 0) return cost;
+  // Where nobody else has it, it is as near as can be.
+  std::optional<Distance> all;
+  for (std::size_t word = 0; word < line.holders.size(); ++word) {
+    for (std::uint64_t bits = line.holders[word]; bits != 0; bits &= bits - 1) {
+      const auto holder = static_cast<std::uint32_t>(word) * 64 +
+                          static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (holder == current->index) continue;
+      const Distance one = distance(holder, current->index);
+      all = !all ? one : access == Access::reads ? std::min(*all, one) : std::max(*all, one);
+    }
+  }
+  return scaled(cost, all.value_or(Distance::cluster));
 }
 
 void Machine::take(Line& line, Ns done) {
@@ -118,7 +158,8 @@ void Machine::load(const void* address) {
   }
   give_way();
   Line& now = line(address);
-  const Ns cost = move_cost(now, now.share == Share::workers ? costs_.probe : costs_.line);
+  const Ns cost =
+      move_cost(now, now.share == Share::workers ? costs_.probe : costs_.line, Access::reads);
   // What several have, each gets without waiting for the others.
   const Ns begin = now.writer >= 0 ? std::max(current->now, now.free_at) : current->now;
   const Ns done = begin + cost;
@@ -135,7 +176,7 @@ void Machine::store(const void* address) {
   }
   give_way();
   Line& now = line(address);
-  const Ns cost = move_cost(now, costs_.line);
+  const Ns cost = move_cost(now, costs_.line, Access::writes);
   const Ns done = std::max(std::max(current->now, now.free_at) + cost,
                            current->stores_done + cost / kMovesAtOnce);
   const Share share = now.share;
@@ -148,7 +189,7 @@ void Machine::store(const void* address) {
 void Machine::locked(const void* address) {
   if (!owns(line(address))) give_way();
   Line& now = line(address);
-  const Ns cost = owns(now) ? 0 : move_cost(now, costs_.line);
+  const Ns cost = owns(now) ? 0 : move_cost(now, costs_.line, Access::writes);
   const Ns begin = std::max({current->now, current->stores_done, cost == 0 ? 0 : now.free_at});
   const Share share = cost == 0 && begin == current->now ? Share::runtime : now.share;
   take(now, begin + cost);

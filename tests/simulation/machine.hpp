@@ -12,6 +12,9 @@
 // A line moves from core to core one move after the other, so what many cores write at once costs
 // each of them more. A line that nobody has had costs nothing, as fresh memory is prefetched.
 //
+// With a Topology, how far a line comes decides what its move costs: a load takes it from the
+// nearest of those who have it, whoever writes waits until the farthest has dropped it.
+//
 // Threads: one. Outside of Machine::run() everything costs nothing, and there is one core.
 #pragma once
 
@@ -63,7 +66,7 @@ struct Core {
 
 class Machine {
  public:
-  Machine(const Costs& costs, const Changes& changes);
+  Machine(const Costs& costs, const Changes& changes, const Topology& topology);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -73,6 +76,13 @@ class Machine {
 
   [[nodiscard]] const Costs& costs() const { return costs_; }
   [[nodiscard]] const Changes& changes() const { return changes_; }
+  [[nodiscard]] const Topology& topology() const { return topology_; }
+
+  /// How far apart two cores are. The first is that of the program, which mostly sleeps: it is
+  /// beside the first worker's.
+  [[nodiscard]] Distance distance(std::uint32_t one, std::uint32_t other) const;
+  /// What the move of a line costs between two cores, where it costs `cost` between two clusters.
+  [[nodiscard]] Ns from_afar(Ns cost, std::uint32_t one, std::uint32_t other) const;
 
   // What the core that runs does.
   void spend(Share share, Ns time);
@@ -99,6 +109,10 @@ class Machine {
   /// Cores that are not asleep.
   [[nodiscard]] std::uint32_t running() const { return running_; }
   [[nodiscard]] std::uint64_t heavy_fences() const { return heavy_fences_; }
+  /// The core that runs has stolen from that one.
+  void count_theft(std::uint32_t from);
+  /// By the distance.
+  [[nodiscard]] const std::array<std::uint64_t, kDistances>& thefts() const { return thefts_; }
   /// What each of the cores has spent until now, by its own clock or, while it sleeps, the
   /// caller's.
   [[nodiscard]] std::vector<Spent> spent() const;
@@ -127,7 +141,9 @@ class Machine {
     return ((line.holders[core / 64] >> (core % 64)) & 1) != 0;
   }
   [[nodiscard]] bool owns(const Line& line) const;
-  [[nodiscard]] Ns move_cost(const Line& line, Ns cost) const;
+  enum class Access : std::uint8_t { reads, writes };
+  [[nodiscard]] Ns move_cost(const Line& line, Ns cost, Access access) const;
+  [[nodiscard]] Ns scaled(Ns cost, Distance distance) const;
   void take(Line& line, Ns done);
   void queue(Core& core, Ns at);
   void go_on();
@@ -136,6 +152,7 @@ class Machine {
 
   const Costs costs_;
   const Changes changes_;
+  const Topology topology_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   std::vector<Line> lines_;  // by the hash of their numbers; 0: a free place
@@ -144,6 +161,7 @@ class Machine {
   std::uint32_t running_ = 0;
   Ns barrier_free_at_ = 0;  // the kernel lets one membarrier pass at a time
   std::uint64_t heavy_fences_ = 0;
+  std::array<std::uint64_t, kDistances> thefts_{};
   mc::Context home_;
 };
 

@@ -35,12 +35,18 @@ options
   --length TIME       of a task: 100ns, 1us; several times
   --workers N         several times
   --seed N
+  --cluster N         cores that share a cache: a line is dearer from outside (line_near, line)
+  --socket N          cores of a socket, of some clusters: a line is dearest from outside
+  --only TEXT         changes whose name contains it; several times
   --searchers N|half|root   how many workers may search
   --enough N          others are woken while fewer than N search
   --bitmap            a bit for each queue says whether it has something
-  --injector-of N     workers that share an injector
+  --near-first        thieves look into their own cluster first, then their socket, then all
+  --all-near          all lines cost line_near
+  --injector-of N|cluster   workers that share an injector
   --spins N           looks at a mutex that is held, before a thread sleeps
   --try               who would take from an injector goes on where somebody is at it
+  --wait              busy workers wait for an injector as searchers do, as they once did
   --interval N        polls between two looks of a busy worker at the injector
   --fences balance|weighted|even|targeted
   --free SHARE        what costs nothing: workers, injector, idle_word, fences, waking
@@ -52,6 +58,7 @@ struct Options {
   std::vector<std::string_view> workloads;
   std::vector<Ns> lengths;
   std::vector<std::uint32_t> workers;
+  std::vector<std::string_view> only;
   Experiment experiment;
 };
 
@@ -120,6 +127,7 @@ Share share_named(std::string_view name) {
 Options parse(std::span<char*> arguments) {
   Options options;
   Changes& changes = options.experiment.changes;
+  Topology& topology = options.experiment.topology;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string_view name = arguments[i];
     const auto value = [&]() -> std::string_view {
@@ -139,6 +147,12 @@ Options parse(std::span<char*> arguments) {
       options.workers.push_back(count(value()));
     } else if (name == "--seed") {
       options.experiment.seed = count(value());
+    } else if (name == "--cluster") {
+      topology.cluster = count(value());
+    } else if (name == "--socket") {
+      topology.socket = count(value());
+    } else if (name == "--only") {
+      options.only.push_back(value());
     } else if (name == "--searchers") {
       const std::string_view most = value();
       changes.searchers = most == "half" ? 0U : most == "root" ? Changes::kRoot : count(most);
@@ -147,11 +161,19 @@ Options parse(std::span<char*> arguments) {
     } else if (name == "--bitmap") {
       changes.bitmap = true;
     } else if (name == "--injector-of") {
-      changes.workers_per_injector = count(value());
+      const std::string_view which = value();
+      changes.injector_of_cluster = which == "cluster";
+      if (!changes.injector_of_cluster) changes.workers_per_injector = count(which);
+    } else if (name == "--near-first") {
+      changes.near_first = true;
+    } else if (name == "--all-near") {
+      changes.all_near = true;
     } else if (name == "--spins") {
       changes.spins = count(value());
     } else if (name == "--try") {
       changes.tries = true;
+    } else if (name == "--wait") {
+      changes.waits = true;
     } else if (name == "--interval") {
       changes.interval = count(value());
       if (changes.interval == 0) refuse("an interval of at least 1");
@@ -176,6 +198,12 @@ Options parse(std::span<char*> arguments) {
   }
   for (const std::uint32_t workers : options.workers) {
     if (workers < 1 || workers > 256) refuse("1 to 256 workers");
+  }
+  const bool asks_for_clusters =
+      topology.socket != 0 || changes.near_first || changes.all_near || changes.injector_of_cluster;
+  if (topology.cluster == 0 && asks_for_clusters) refuse("needs --cluster");
+  if (topology.cluster != 0 && topology.socket % topology.cluster != 0) {
+    refuse("a socket of some whole clusters");
   }
   if (options.workloads.empty()) {
     options.workloads = {"one_spawner", "tree", "balanced", "trickle", "yielding"};
@@ -204,7 +232,9 @@ void print_tables(Options options) {
   for_each_table(options, [&](Experiment experiment) {
     std::printf("%7s %9s %9s %6s", "workers", "all,us", "tasks/us", "ideal");
     for (const std::string_view name : kShareNames) std::printf(" %9s", name.data());
-    std::printf(" %7s %7s %7s\n", "fences", "steals", "parks");
+    std::printf(" %7s %7s %7s", "fences", "steals", "parks");
+    const bool has_clusters = experiment.topology.cluster != 0;
+    std::puts(has_clusters ? "  thefts: cluster, socket, machine" : "");
     for (const std::uint32_t workers : options.workers) {
       experiment.workers = workers;
       const Outcome outcome = simulate(experiment);
@@ -212,9 +242,13 @@ void print_tables(Options options) {
       std::printf("%7u %9.1f %9.3f %5.1f%%", workers, outcome.time / 1'000, outcome.rate,
                   100 * outcome.rate / ideal);
       for (const double share : outcome.shares) std::printf(" %8.1f%%", 100 * share);
-      std::printf(" %7llu %7llu %7llu\n", static_cast<unsigned long long>(outcome.heavy_fences),
+      std::printf(" %7llu %7llu %7llu", static_cast<unsigned long long>(outcome.heavy_fences),
                   static_cast<unsigned long long>(outcome.steals),
                   static_cast<unsigned long long>(outcome.parks));
+      for (std::size_t i = 0; has_clusters && i < kDistances; ++i) {
+        std::printf(" %10llu", static_cast<unsigned long long>(outcome.thefts[i]));
+      }
+      std::puts("");
       std::fflush(stdout);
     }
   });
@@ -233,15 +267,16 @@ Outcome simulate_thrice(Experiment experiment) {
 }
 
 struct ChangeRow {
-  const char* name;
+  std::string name;
   Changes changes;
 };
 
-std::vector<ChangeRow> change_rows() {
+std::vector<ChangeRow> change_rows(const Topology& topology) {
   using Fences = Changes::Fences;
-  return {
+  std::vector<ChangeRow> rows{
       {"(1) mutexes spin", {.spins = 100}},
-      {"(1) searchers only try", {.tries = true}},
+      {"(1) busy workers wait, as they did", {.waits = true}},
+      {"(1) searchers only try, too", {.tries = true}},
       {"(1) 488 polls between two looks", {.interval = 488}},
       {"(1) an injector for 16, only try", {.workers_per_injector = 16, .tries = true}},
       {"(1) an injector for 16 workers", {.workers_per_injector = 16}},
@@ -265,6 +300,26 @@ std::vector<ChangeRow> change_rows() {
       {"(6) wakes while fewer than 4 search", {.enough = 4}},
       {"(6) waking costs nothing", {.free = Share::waking}},
   };
+  if (topology.cluster == 0) return rows;
+  const std::array<ChangeRow, 5> placed{{
+      {"thieves look near first", {.near_first = true}},
+      {"injectors of clusters", {.injector_of_cluster = true}},
+      {"both", {.near_first = true, .injector_of_cluster = true}},
+      {"thefts cost nothing", {.free = Share::workers}},
+      {"all cores are near", {.all_near = true}},
+  }};
+  for (const ChangeRow& row : placed) rows.push_back({"(7) " + row.name, row.changes});
+  for (ChangeRow row : placed) {
+    row.changes.tries = true;
+    row.changes.fences = Fences::targeted;
+    rows.push_back({"(1, 3, 7) " + row.name, row.changes});
+  }
+  return rows;
+}
+
+bool contains_one(std::string_view name, std::span<const std::string_view> texts) {
+  return std::ranges::any_of(texts,
+                             [&](std::string_view text) { return name.find(text) != name.npos; });
 }
 
 void print_changes(Options options) {
@@ -281,8 +336,9 @@ void print_changes(Options options) {
       std::printf(" %9.3f %7.0f", before.back().rate, before.back().time / 1'000);
     }
     std::puts("");
-    for (const ChangeRow& row : change_rows()) {
-      std::printf("%-36s", row.name);
+    for (const ChangeRow& row : change_rows(experiment.topology)) {
+      if (!options.only.empty() && !contains_one(row.name, options.only)) continue;
+      std::printf("%-36s", row.name.c_str());
       for (std::size_t i = 0; i < options.workers.size(); ++i) {
         experiment.workers = options.workers[i];
         experiment.changes = row.changes;

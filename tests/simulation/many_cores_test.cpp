@@ -1,8 +1,14 @@
 // The simulation itself: that it can be repeated, that it finds nothing where there is nothing to
-// be found, and that with one worker and two it comes near to what was measured.
+// be found, that a line costs by how far it comes, and that with one worker and two it comes near
+// to what was measured.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "tests/simulation/experiment.hpp"
+#include "tests/simulation/machine.hpp"
 
 namespace sim {
 namespace {
@@ -46,6 +52,114 @@ TEST(ManyCores, all_time_is_put_down_to_something) {
     for (const double share : outcome.shares) sum += share;
     EXPECT_NEAR(sum, 1, 0.02) << row.name;
   }
+}
+
+/// Clusters of two, sockets of four: cores 1 and 2, 3 and 4 are clusters of one socket, as the
+/// first core is that of the program.
+constexpr Topology kSmall{.cluster = 2, .socket = 4};
+constexpr Ns kNear = 10;
+constexpr Ns kLine = 30;
+constexpr Ns kRemote = 70;
+
+enum class Access : std::uint8_t { load, locked };
+struct Step {
+  std::uint32_t core;
+  Access access;
+};
+
+/// What the last of some accesses to one line costs that cores make one after the other.
+Ns cost_of_last(const Topology& topology, const std::vector<Step>& steps) {
+  constexpr std::uint32_t kCores = 8;
+  constexpr Ns kBetween = 1'000;
+  alignas(64) static const std::uint64_t line = 0;
+  Costs costs = nothing();
+  costs.line = costs.probe = kLine;
+  costs.line_near = kNear;
+  costs.line_remote = kRemote;
+  Machine machine_of_test(costs, Changes{}, topology);
+  Ns last = 0;
+  machine_of_test.run([&] {
+    for (std::uint32_t core = 1; core <= kCores; ++core) {
+      machine->start([&, core] {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          spend(Share::task, kBetween * static_cast<Ns>(i + 1) - current->now);
+          machine->give_way();
+          if (steps[i].core != core) continue;
+          const Ns begin = current->now;
+          steps[i].access == Access::load ? load(&line) : locked(&line);
+          last = current->now - begin;
+        }
+      });
+    }
+    for (std::uint32_t core = 1; core <= kCores; ++core) machine->join(core);
+  });
+  return last;
+}
+
+TEST(ManyCores, a_line_costs_by_what_two_cores_share) {
+  for (const Access access : {Access::load, Access::locked}) {
+    const auto cost = [&](std::uint32_t from, std::uint32_t to) {
+      return cost_of_last(kSmall, {{from, Access::locked}, {to, access}});
+    };
+    EXPECT_EQ(cost(1, 2), kNear);
+    EXPECT_EQ(cost(4, 3), kNear);
+    EXPECT_EQ(cost(2, 3), kLine);
+    EXPECT_EQ(cost(1, 4), kLine);
+    EXPECT_EQ(cost(4, 5), kRemote);
+    EXPECT_EQ(cost(8, 1), kRemote);
+  }
+}
+
+TEST(ManyCores, a_load_takes_a_line_from_the_nearest_who_has_it) {
+  EXPECT_EQ(cost_of_last(kSmall, {{1, Access::locked}, {5, Access::load}, {6, Access::load}}),
+            kNear);
+  EXPECT_EQ(cost_of_last(kSmall, {{1, Access::locked}, {5, Access::load}, {7, Access::load}}),
+            kLine);
+}
+
+TEST(ManyCores, who_writes_waits_for_the_farthest_who_has_the_line) {
+  EXPECT_EQ(cost_of_last(kSmall, {{1, Access::locked}, {5, Access::load}, {2, Access::locked}}),
+            kRemote);
+  EXPECT_EQ(cost_of_last(kSmall, {{1, Access::locked}, {3, Access::load}, {3, Access::locked}}),
+            kLine);
+}
+
+TEST(ManyCores, without_clusters_all_lines_cost_the_same) {
+  for (const std::uint32_t to : {2U, 4U, 8U}) {
+    EXPECT_EQ(cost_of_last({}, {{1, Access::locked}, {to, Access::load}}), kLine) << to;
+    EXPECT_EQ(cost_of_last({}, {{1, Access::locked}, {to, Access::locked}}), kLine) << to;
+  }
+}
+
+TEST(ManyCores, near_lines_that_cost_as_much_as_others_change_nothing) {
+  Experiment experiment{.workload = "balanced", .workers = 8};
+  const Outcome before = simulate(experiment);
+  experiment.topology = kSmall;
+  experiment.costs.line_near = experiment.costs.line_remote = experiment.costs.line;
+  const Outcome after = simulate(experiment);
+  EXPECT_EQ(before.time, after.time);
+  EXPECT_EQ(before.shares, after.shares);
+}
+
+TEST(ManyCores, who_looks_near_first_steals_more_often_in_its_own_cluster) {
+  const auto near_thefts = [](bool near_first) {
+    const Outcome outcome = simulate({.workload = "balanced",
+                                      .workers = 32,
+                                      .topology = {.cluster = 4, .socket = 16},
+                                      .changes = {.near_first = near_first}});
+    const auto near = static_cast<double>(outcome.thefts[0]);
+    return near / static_cast<double>(outcome.thefts[0] + outcome.thefts[1] + outcome.thefts[2]);
+  };
+  EXPECT_LT(near_thefts(false), 0.25);
+  EXPECT_GT(near_thefts(true), 0.5);
+}
+
+TEST(ManyCores, only_a_task_that_has_moved_waits_for_its_data) {
+  Experiment experiment{.workload = "tree", .workers = 1};
+  const Ns before = simulate(experiment).time;
+  experiment.costs.data = 5'000;
+  // The one task that comes from outside.
+  EXPECT_NEAR(simulate(experiment).time - before, 5'000, 500);
 }
 
 TEST(ManyCores, one_worker_and_two_take_about_as_long_as_measured) {

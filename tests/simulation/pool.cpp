@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,13 +21,18 @@ namespace taskbench::rt::policies {
 inline const sim::Costs& costs() { return sim::machine->costs(); }
 inline const sim::Changes& changes() { return sim::machine->changes(); }
 
+/// What a line costs that comes from that core.
+inline sim::Ns line_from(std::uint32_t core) {
+  return sim::machine->from_afar(costs().line, core, sim::current->index);
+}
+
 /// What copying or walking so many words costs that another core has written. Neighbouring lines
 /// are fetched ahead.
-inline sim::Ns copying(std::size_t words, sim::Share share) {
+inline sim::Ns copying(std::size_t words, std::uint32_t from, sim::Share share) {
   constexpr double kWordsPerLine = 8;
   constexpr double kAhead = 4;
   if (changes().free == share) return 0;
-  return static_cast<double>(words) / kWordsPerLine * costs().line / kAhead;
+  return static_cast<double>(words) / kWordsPerLine * line_from(from) / kAhead;
 }
 
 /// A bit for each queue: whether it has something. Its owner sets it when it pushes into a queue
@@ -57,11 +63,33 @@ class Bitmap {
 inline Bitmap bitmap;
 inline std::uint32_t queue_count = 0;
 
+/// Where the data of each task is: at the core that polled it last, or has spawned it.
+class Homes {
+ public:
+  void note(const task::Header* task) {
+    if (costs().data != 0) homes_[task] = sim::current->index;
+  }
+  void move_here(const task::Header* task) {
+    if (costs().data == 0) return;
+    const std::uint32_t here = sim::current->index;
+    const std::uint32_t from = std::exchange(homes_.try_emplace(task, here).first->second, here);
+    if (from == here) return;
+    sim::spend(sim::Share::runtime, sim::machine->from_afar(costs().data, from, here));
+  }
+
+ private:
+  std::unordered_map<const task::Header*, std::uint32_t> homes_;
+};
+inline Homes* homes = nullptr;
+
 class Queue : public work_stealing::Policy::LocalQueue {
   using Base = work_stealing::Policy::LocalQueue;
   using Task = task::Header*;
+  using Stolen = queue::Stolen<Task>;
 
  public:
+  Queue() { all_[index_] = this; }
+
   bool push_back(Task task, auto&& overflow) {
     const bool kept = Base::push_back(task, overflow);
     mark();
@@ -81,15 +109,10 @@ class Queue : public work_stealing::Policy::LocalQueue {
     return false;
   }
   bool rotate(Task& task, auto&& ahead) { return Base::rotate(task, fetching(ahead)); }
-  auto steal_into(Queue& thief, std::uint32_t limit) {
-    if (changes().bitmap && !bitmap.is_set(index_)) return queue::Stolen<Task>{};
-    sim::current->fence_for = index_ + 1;  // the first core is that of the program
-    const auto stolen = Base::steal_into(thief, limit);
-    sim::current->fence_for.reset();
-    if (stolen.count == 0) return stolen;
-    sim::spend(sim::Share::workers, copying(stolen.count, sim::Share::workers));
-    thief.mark();
-    return stolen;
+  Stolen steal_into(Queue& thief, std::uint32_t limit) {
+    // Who levels rounds has a limit, and has chosen its victim.
+    const bool searches = limit == UINT32_MAX;
+    return searches && changes().near_first ? thief.ask(index_) : give(thief, limit);
   }
   [[nodiscard]] bool looks_empty() const {
     return changes().bitmap ? !bitmap.is_set(index_) : Base::looks_empty();
@@ -106,8 +129,52 @@ class Queue : public work_stealing::Policy::LocalQueue {
     if (changes().bitmap && !std::exchange(marked_, true)) bitmap.set(index_);
   }
 
+  Stolen give(Queue& thief, std::uint32_t limit) {
+    if (changes().bitmap && !bitmap.is_set(index_)) return {};
+    const std::uint32_t core = index_ + 1;  // the first core is that of the program
+    sim::current->fence_for = core;
+    const Stolen stolen = Base::steal_into(thief, limit);
+    sim::current->fence_for.reset();
+    if (stolen.count == 0) return stolen;
+    sim::machine->count_theft(core);
+    sim::spend(sim::Share::workers, copying(stolen.count, core, sim::Share::workers));
+    thief.mark();
+    return stolen;
+  }
+
+  /// Worker::steal asks all others, one after the other. At the first question this thief looks at
+  /// all for itself, at the near ones first; when it asks the one that had something, it gets that.
+  Stolen ask(std::uint32_t victim) {
+    if (asked_ == 0) look_near_first(victim);
+    asked_ = asked_ + 2 == queue_count ? 0 : asked_ + 1;
+    if (found_.count == 0 || victim != found_at_) return {};
+    asked_ = 0;
+    return std::exchange(found_, {});
+  }
+  void look_near_first(std::uint32_t start) {
+    const sim::Topology& topology = sim::machine->topology();
+    std::uint32_t begin = index_;  // those that it has looked at, and itself
+    std::uint32_t end = index_ + 1;
+    for (const std::uint32_t cores : {topology.cluster, topology.socket, 0U}) {
+      const std::uint32_t first = cores == 0 ? 0 : index_ / cores * cores;
+      const std::uint32_t count = cores == 0 ? queue_count : std::min(cores, queue_count - first);
+      for (std::uint32_t i = 0; i < count && found_.count == 0; ++i) {
+        found_at_ = first + (start + i) % count;
+        if (found_at_ >= begin && found_at_ < end) continue;
+        found_ = all_[found_at_]->give(*this, UINT32_MAX);
+      }
+      begin = first;
+      end = first + count;
+    }
+  }
+
+  inline static std::array<Queue*, sim::kMostCores> all_{};
+
   const std::uint32_t index_ = queue_count++;
   bool marked_ = false;
+  std::uint32_t asked_ = 0;  // so many of the others, in this look
+  std::uint32_t found_at_ = 0;
+  Stolen found_;
 };
 
 /// One injector, and what its plain memory costs: the blocks and the links of the tasks in it.
@@ -127,7 +194,7 @@ class PaidInjector {
   void push_batch(std::span<task::Header* const> tasks) {
     // The words are written in passing.
     const std::function<sim::Ns()> copies = [&] {
-      parts_.push_back({true, tasks.size()});
+      parts_.push_back({true, tasks.size(), sim::current->index});
       return costs().access * static_cast<double>(tasks.size());
     };
     const AtIt at_it(*this);
@@ -135,16 +202,13 @@ class PaidInjector {
     base_.push_batch(tasks);
   }
   std::size_t pop_batch(std::span<task::Header*> out) {
-    if (changes().tries && at_it_ != 0) return 0;
-    const AtIt at_it(*this);
-    std::size_t walked_later = 0;
-    const std::function<sim::Ns()> takes = [&] { return take(out.size(), walked_later); };
-    sim::current->section = &takes;
-    const std::size_t taken = base_.pop_batch(out);
-    sim::current->section = nullptr;
-    sim::spend(sim::Share::runtime, walking(walked_later));
-    for (task::Header* const task : out.first(taken)) sim::machine->prefetch(task);
-    return taken;
+    return pop(out, [this](std::span<task::Header*> room) { return base_.pop_batch(room); });
+  }
+  std::size_t pop_batch_in_passing(std::span<task::Header*> out, std::uint32_t& passed) {
+    if (changes().waits) return pop_batch(out);
+    return pop(out, [this, &passed](std::span<task::Header*> room) {
+      return base_.pop_batch_in_passing(room, passed);
+    });
   }
   void drain(auto&& sink) { base_.drain(sink); }
   void locked(auto&& section) { base_.locked(section); }
@@ -164,21 +228,37 @@ class PaidInjector {
     PaidInjector& injector_;
   };
 
+  std::size_t pop(std::span<task::Header*> out, auto&& from) {
+    if (changes().tries && at_it_ != 0) return 0;
+    const AtIt at_it(*this);
+    Part walked_later;
+    const std::function<sim::Ns()> takes = [&] { return take(out.size(), walked_later); };
+    sim::current->section = &takes;
+    const std::size_t taken = from(out);
+    sim::current->section = nullptr;
+    sim::spend(sim::Share::runtime, walking(walked_later));
+    for (task::Header* const task : out.first(taken)) sim::machine->prefetch(task);
+    return taken;
+  }
+
   /// A block, or tasks that are linked one to the next.
   struct Part {
-    bool is_block;
-    std::size_t count;
+    bool is_block = false;
+    std::size_t count = 0;
+    std::uint32_t from = 0;  // the core that has begun it
   };
 
   void list(std::size_t count) {
-    if (parts_.empty() || parts_.back().is_block) parts_.push_back({false, 0});
+    if (parts_.empty() || parts_.back().is_block) {
+      parts_.push_back({false, 0, sim::current->index});
+    }
     parts_.back().count += count;
   }
   /// What taking `most` costs under the mutex. A list that is all there is and fits is unhooked
   /// whole, and walked afterwards.
-  sim::Ns take(std::size_t most, std::size_t& walked_later) {
+  sim::Ns take(std::size_t most, Part& walked_later) {
     if (parts_.size() == 1 && !parts_.front().is_block && parts_.front().count <= most) {
-      walked_later = parts_.front().count;
+      walked_later = parts_.front();
       parts_.clear();
       return 0;
     }
@@ -186,7 +266,8 @@ class PaidInjector {
     while (most > 0 && !parts_.empty()) {
       Part& part = parts_.front();
       const std::size_t some = std::min(most, part.count);
-      cost += part.is_block ? copying(some, sim::Share::injector) : walking(some);
+      cost += part.is_block ? copying(some, part.from, sim::Share::injector)
+                            : walking({false, some, part.from});
       most -= some;
       part.count -= some;
       if (part.count == 0) parts_.pop_front();
@@ -196,10 +277,10 @@ class PaidInjector {
 
   /// Only the next task is known, but they were often allocated one behind the other: some of it
   /// is fetched ahead. Chosen; spawn_many with one worker is still slower than measured.
-  static sim::Ns walking(std::size_t tasks) {
+  static sim::Ns walking(const Part& part) {
     constexpr double kAhead = 3;
     if (changes().free == sim::Share::injector) return 0;
-    return static_cast<double>(tasks) * costs().line / kAhead;
+    return static_cast<double>(part.count) * line_from(part.from) / kAhead;
   }
 
   Base base_;
@@ -212,8 +293,7 @@ class PaidInjector {
 class Injectors {
  public:
   Injectors() {
-    const std::uint32_t each = changes().workers_per_injector;
-    const std::uint32_t count = each == 0 ? 1 : (workers + each - 1) / each;
+    const std::uint32_t count = each_ == 0 ? 1 : (workers + each_ - 1) / each_;
     for (std::uint32_t i = 0; i < count; ++i) all_.push_back(std::make_unique<PaidInjector>());
   }
   bool push(task::Header* task, queue::Admit admit, auto&& under_lock) {
@@ -221,13 +301,10 @@ class Injectors {
   }
   void push_batch(std::span<task::Header* const> tasks) { nearest().push_batch(tasks); }
   std::size_t pop_batch(std::span<task::Header*> out) {
-    const std::size_t own = nearest_index();
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      PaidInjector& each = *all_[(own + i) % all_.size()];
-      if (each.looks_empty()) continue;
-      if (const std::size_t taken = each.pop_batch(out)) return taken;
-    }
-    return 0;
+    return pop([&](PaidInjector& each) { return each.pop_batch(out); });
+  }
+  std::size_t pop_batch_in_passing(std::span<task::Header*> out, std::uint32_t& passed) {
+    return pop([&](PaidInjector& each) { return each.pop_batch_in_passing(out, passed); });
   }
   void drain(auto&& sink) {
     for (const auto& each : all_) each->drain(sink);
@@ -249,10 +326,22 @@ class Injectors {
   [[nodiscard]] std::size_t nearest_index() const {
     const std::uint32_t core = sim::current->index;
     const bool is_outside = core == 0 || core > workers;
-    return (is_outside ? core : core / std::max(changes().workers_per_injector, 1U)) % all_.size();
+    if (is_outside) return core % all_.size();
+    return (core - 1) / std::max(each_, 1U) % all_.size();
   }
   PaidInjector& nearest() { return *all_[nearest_index()]; }
+  std::size_t pop(auto&& from) {
+    const std::size_t own = nearest_index();
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      PaidInjector& each = *all_[(own + i) % all_.size()];
+      if (each.looks_empty()) continue;
+      if (const std::size_t taken = from(each)) return taken;
+    }
+    return 0;
+  }
 
+  const std::uint32_t each_ = changes().injector_of_cluster ? sim::machine->topology().cluster
+                                                            : changes().workers_per_injector;
   std::vector<std::unique_ptr<PaidInjector>> all_;
 };
 
@@ -263,6 +352,7 @@ struct Simulated : work_stealing::Policy {
   static task::Polled poll(task::Header* task) noexcept {
     // Else a worker to whom all lines belong would run ahead of the others.
     sim::spend_and_give_way(sim::Share::runtime, &sim::Costs::poll);
+    homes->move_here(task);
     return task::poll(task);
   }
   static bool may_search(std::uint32_t searching, std::uint32_t workers) {
@@ -307,11 +397,13 @@ class Simulated final : public Pool {
 
   void spawn(task::Header* task) noexcept override {
     sim::spend(sim::Share::runtime, policies::costs().spawn);
+    homes_.note(task);
     Pool::spawn(task);
   }
 
  private:
   explicit Simulated(RuntimeOptions options) : Pool(std::move(options), Worker::Pace::clock) {
+    policies::homes = &homes_;
     sim::Machine& machine = *sim::machine;
     machine.name(&idle, sizeof(idle), sim::Share::idle_word);
     machine.name(&driver(), sizeof(driver()), sim::Share::waking);
@@ -319,6 +411,8 @@ class Simulated final : public Pool {
       machine.name(&worker(i), sizeof(Worker), sim::Share::workers);
     }
   }
+
+  policies::Homes homes_;
 };
 
 }  // namespace work_stealing

@@ -119,14 +119,17 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
 class Mutex {
  public:
   void lock() noexcept {
-    if (!try_lock() && !spin()) {
+    if (!take() && !spin()) {
       while (word_.exchange(kAwaited, acquire) != kFree) {
         static_cast<void>(futex_wait(word_, kAwaited, Clock::time_point::max(), share()));
       }
     }
-    if (const auto* section = std::exchange(sim::current->section, nullptr)) {
-      sim::spend(share(), (*section)());
-    }
+    pay_section();
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    if (!take()) return false;
+    pay_section();
+    return true;
   }
   void unlock() noexcept {
     if (word_.exchange(kFree, release) == kAwaited) futex_wake_one(&word_, share());
@@ -137,15 +140,20 @@ class Mutex {
   static constexpr std::uint32_t kHeld = 1;
   static constexpr std::uint32_t kAwaited = 2;
 
-  [[nodiscard]] bool try_lock() noexcept {
+  [[nodiscard]] bool take() noexcept {
     std::uint32_t seen = kFree;
     return word_.compare_exchange_strong(seen, kHeld, acquire, relaxed);
+  }
+  void pay_section() noexcept {
+    if (const auto* section = std::exchange(sim::current->section, nullptr)) {
+      sim::spend(share(), (*section)());
+    }
   }
   [[nodiscard]] bool spin() noexcept {
     const std::uint32_t most = sim::machine == nullptr ? 0 : sim::machine->changes().spins;
     for (std::uint32_t i = 0; i < most; ++i) {
       sim::spend_and_give_way(share(), &sim::Costs::pause);
-      if (word_.load(relaxed) == kFree && try_lock()) return true;
+      if (word_.load(relaxed) == kFree && take()) return true;
     }
     return false;
   }

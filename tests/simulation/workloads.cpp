@@ -268,6 +268,7 @@ sim::Outcome run(const Experiment& experiment) {
     if (i > 0 || experiment.iterations == 1) time += sim::current->now - begin;
     outcome = load.middle();
   }
+  outcome.thefts = sim::machine->thefts();
   outcome.time = time / std::max(experiment.iterations - 1, 1U);
 
   pool->close();
@@ -300,7 +301,7 @@ Outcome simulate(const Experiment& experiment) {
   static const simulated::base::FenceBalance first;
   const Arena arena;
   Outcome outcome;
-  Machine machine_of_run(experiment.costs, experiment.changes);
+  Machine machine_of_run(experiment.costs, experiment.changes, experiment.topology);
   machine_of_run.run([&] { outcome = simulated::simulation::run(experiment); });
   return outcome;
 }

@@ -125,15 +125,21 @@ task::Header* Worker::look_around() {
   set_.idle.fences.count_work();
   balance();
   if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-  return take_from_injector();
+  return take_from_injector([this](std::span<task::Header*> out) {
+    return set_.injector.pop_batch_in_passing(out, passed_injector_);
+  });
 }
 
 task::Header* Worker::take_from_injector() {
+  return take_from_injector(
+      [this](std::span<task::Header*> out) { return set_.injector.pop_batch(out); });
+}
+
+task::Header* Worker::take_from_injector(auto pop) {
   if (set_.injector.looks_empty()) return nullptr;
   const std::size_t room = std::size_t{queue.free_slots()} + 1;
   std::array<task::Header*, kInjectorBatch> batch;
-  const std::size_t wanted = std::min(room, kInjectorBatch);
-  const std::size_t taken = set_.injector.pop_batch({batch.data(), wanted});
+  const std::size_t taken = pop(std::span(batch).first(std::min(room, kInjectorBatch)));
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);

@@ -105,6 +105,7 @@ class Worker {
   /// What is done if there is nothing to do here. Returns a task if it has found one.
   [[gnu::noinline]] task::Header* search_or_sleep();
   task::Header* take_from_injector();
+  task::Header* take_from_injector(auto pop);
   task::Header* search();
   task::Header* search_once();
   bool start_searching();
@@ -149,6 +150,7 @@ class Worker {
   bool searching_ = false;
   bool asleep_ = false;                           // between fall_asleep() and wake_up()
   std::int32_t polls_left_ = injector_interval_;  // before it looks at the injector
+  std::uint32_t passed_injector_ = 0;             // looks in a row at which another was inside
   Clock::time_point last_find_{};                 // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};         // before the next look at the injector
   task::ThreadContext* context_ = nullptr;        // of the worker's thread; holds the LIFO slot
