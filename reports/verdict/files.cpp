@@ -250,9 +250,9 @@ Family family_of_times(const FilesPolicy& policy) {
 }
 
 Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
-  const double delta = metric.more_is_better ? 1 / (1 - metric.delta) - 1 : metric.delta;
-  // The noise floor is that of times.
-  return {delta, std::min(policy.epsilon, delta / 3), metric.more_is_better,
+  const Thresholds asked_for =
+      thresholds_asked_for(metric.delta, metric.more_is_better, policy.epsilon);
+  return {asked_for.delta, asked_for.epsilon, metric.more_is_better,
           fmt::format("{:g} % {} {}", 100 * metric.delta, metric.more_is_better ? "less" : "more",
                       metric.name)};
 }

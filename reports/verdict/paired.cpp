@@ -159,9 +159,10 @@ void set_thresholds(const PairedTrial& trial, const std::string& benchmark,
   if (family.of == Family::Of::cpu_time) {
     series.delta *= wanted_per_cpu_time(trial, benchmark, blocks);
   } else if (family.of == Family::Of::asked_for) {
-    const double delta = family.asked_for->delta;
-    series.delta = series.more_is_better ? 1 / (1 - delta) - 1 : delta;
-    series.epsilon = std::min(series.epsilon, series.delta / 3);  // the floor is that of times
+    const Thresholds asked_for =
+        thresholds_asked_for(family.asked_for->delta, series.more_is_better, series.epsilon);
+    series.epsilon = asked_for.epsilon;
+    series.delta = asked_for.delta;
   }
 }
 

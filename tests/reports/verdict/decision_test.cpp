@@ -100,5 +100,15 @@ TEST(Decision, rejects_unsound_evidence) {
   }
 }
 
+TEST(ThresholdsAskedFor, of_a_fall_ask_for_as_much_of_base_over_head) {
+  const Thresholds rise = thresholds_asked_for(0.2, false, 0.01);
+  EXPECT_DOUBLE_EQ(rise.delta, 0.2);
+  EXPECT_DOUBLE_EQ(rise.epsilon, 0.01);
+  const Thresholds fall = thresholds_asked_for(0.2, true, 0.01);
+  EXPECT_DOUBLE_EQ(fall.delta, 0.25) << "100 falls to 80";
+  EXPECT_DOUBLE_EQ(thresholds_asked_for(0.015, false, 0.01).epsilon, 0.005)
+      << "the floor of times hides at most a third";
+}
+
 }  // namespace
 }  // namespace taskbench::reports::verdict
