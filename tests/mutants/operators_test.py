@@ -15,6 +15,7 @@ from pathlib import Path
 import operators
 import judge
 import planted
+import planted_build
 import survivors
 import thread_safety
 
@@ -237,27 +238,22 @@ class Locks(unittest.TestCase):
 
 
 class ListOfSurvivors(unittest.TestCase):
-    def source_of(self, file):
-        place = ROOT / file
-        if not place.exists():
-            return None
-        return operators.Source(file, place.read_bytes())
+    def test_it_names_mutants_that_exist(self):
+        mutants = planted_build.PlantedBuild(ROOT, ROOT / "build/mutants").find()
+        found = survivors.faults(survivors.Survivors(), {mutant.name for mutant in mutants})
+        self.assertEqual(list(found), [])
 
-    def test_it_names_code_that_exists(self):
-        self.assertEqual(list(survivors.faults(survivors.Survivors(), self.source_of)), [])
-
-    def test_what_is_gone_or_given_twice_is_found(self):
+    def test_what_is_gone_given_twice_or_has_no_reason_is_found(self):
         name = "park/parker.hpp, unpark: `sleeper.wake(&token_)` no notify"
-        for names, faulty in (
-            ([name], []),
-            ([name, name], ["twice: "]),
-            (["park/gone.hpp, f: `g()` left out"], ["the file is gone: "]),
-            (["park/parker.hpp, unpark: `sleeper.sleep()` no notify"], ["the code is gone: "]),
+        for names, why, faulty in (
+            ([name], "A reason of some words.", []),
+            ([name, name], "A reason of some words.", [f"twice: {name}"]),
+            ([f"{name} (2)"], "A reason of some words.", [f"no mutant any more: {name} (2)"]),
+            ([name], "equivalent", ["says no reason: 'equivalent'"]),
         ):
-            group = {"why": "A reason of some words.", "mutants": names}
+            group = {"why": why, "mutants": names}
             lists = survivors.Survivors(json.dumps({"judged": [], "equivalent": [group]}))
-            found = list(survivors.faults(lists, self.source_of))
-            self.assertEqual([each.split(": ")[0] + ": " for each in found], faulty)
+            self.assertEqual(list(survivors.faults(lists, {name})), faulty)
 
 
 if __name__ == "__main__":

@@ -57,9 +57,8 @@ def run(arguments, root):
     build = planted_build.PlantedBuild(root, folder)
     mutants = build.find()
     known = survivors.Survivors()
-    if stale := set(known.reasons) - {mutant.name for mutant in mutants}:
-        sys.exit(f"mutate: survivors.json names what is no mutant any more: "
-                 f"{'; '.join(sorted(stale))}")
+    if wrong := list(survivors.faults(known, {mutant.name for mutant in mutants})):
+        sys.exit("\n".join(f"mutate: survivors.json: {each}" for each in wrong))
     paths = tuple(path.rstrip("/") for path in arguments.planted)
     chosen = [mutant for mutant in piece_of(mutants, arguments.piece)
               if arguments.only in mutant.name and

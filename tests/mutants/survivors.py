@@ -6,12 +6,9 @@
 """
 
 import json
-import re
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parent / "survivors.json"
-NAME = re.compile(r"(?P<file>[\w/.]+), (?P<function>[^:]*(?:operator\S+)?): (?P<what>.*?)"
-                  r"(?: \((?P<which>\d+)\))?$")
 
 
 class Survivors:
@@ -25,30 +22,15 @@ class Survivors:
         return file.startswith(self.judged)
 
 
-def faults(survivors, source_of):
-    """What is wrong with the list. `source_of` gives the Source of a file, or None."""
+def faults(survivors, mutants):
+    """What is wrong with the list, of all `mutants` by name."""
     seen = set()
     for name in [name for group in survivors.groups for name in group["mutants"]]:
         if name in seen:
             yield f"twice: {name}"
+        elif name not in mutants:
+            yield f"no mutant any more: {name}"
         seen.add(name)
-        parts = NAME.match(name)
-        if parts is None:
-            yield f"no mutant has such a name: {name}"
-            continue
-        source = source_of("runtime/" + parts["file"])
-        if source is None:
-            yield f"the file is gone: {name}"
-            continue
-        text = source.text_of(0, len(source.text))
-        codes = re.findall(r"`([^`]*)`", parts["what"])
-        for code in codes or [parts["what"].split(" to ")[0]]:
-            code = re.sub(r"^(return|bool \w+ =|if) ?|…$", "", code)
-            if code.startswith("(") and parts["what"].startswith("`if ("):
-                code = code[1:-1].removesuffix("…")
-            if code not in text:
-                yield f"the code is gone: {name}"
-                break
     for group in survivors.groups:
         if len(group["why"].split()) < 4:
             yield f"says no reason: {group['why']!r}"
