@@ -58,14 +58,13 @@ struct Thresholds {
   double alpha = 0;    ///< of this look
 };
 
-/// Those of a metric that was asked for, but for alpha. Of one of which more is better, `delta` is a
-/// fall: base is larger by more than that. The floor is that of times, which says little of it: it
-/// hides at most a third of what matters.
+/// Those of a metric that was asked for, but for alpha. Of one of which more is better, `delta` is
+/// a fall: base is larger by more than that. The floor is that of times, which says little of it:
+/// it hides at most a third of what matters.
 [[nodiscard]] constexpr Thresholds thresholds_asked_for(double delta, bool more_is_better,
                                                         double floor_of_times) {
   const double matters = more_is_better ? 1 / (1 - delta) - 1 : delta;
-  return {.epsilon = matters / 3 < floor_of_times ? matters / 3 : floor_of_times,
-          .delta = matters};
+  return {.epsilon = matters / 3 < floor_of_times ? matters / 3 : floor_of_times, .delta = matters};
 }
 
 struct Decision {
