@@ -10,10 +10,10 @@ class AbCommand final : public Command {
   void declare(Options& options) override {
     options.describe(
         "Compare two programs, and say whether the second is slower.\n\n"
-        "Both are run in fresh processes, two of each in a block, in an order that is drawn. A "
-        "benchmark passes, fails, or stays inconclusive; the table says which change could have "
-        "been seen. A program is taskbench, with options of `taskbench run`, or any program that "
-        "uses Google Benchmark; or it is built from a git revision, once, and kept.",
+        "Both run in fresh processes, two of each in a block, in random order. A benchmark passes, "
+        "fails, or stays inconclusive; the table says how large a slowdown was detectable. A "
+        "program is taskbench, with options of `taskbench run`, or any program that uses Google "
+        "Benchmark; --base-rev and --head-rev build it from a git revision, once, and keep it.",
         "Examples:\n"
         "  taskbench ab --base old/taskbench --head new/taskbench\n"
         "  taskbench ab --base 'old/taskbench --workers 2' --head 'new/taskbench --workers 2' \\\n"

@@ -48,7 +48,7 @@ class BaselineSaveCommand final : public Command {
     options["--program"]->default_str("this taskbench");
     options
         .value("--workload", plan_.workloads, "NAME[,NAME...]", BenchmarkNames{},
-               "Benchmarks to keep, by their names or what these begin with.")
+               "Benchmarks to keep: names, or beginnings of names.")
         ->default_str("all");
     options.group("How to measure");
     options.value("--processes", plan_.setup.processes, "N",
@@ -111,8 +111,8 @@ class BaselineSaveCommand final : public Command {
                  render::moved_cpus_text(*moved));
     }
     print_note(
-        "a smaller slowdown than this cannot fail: {}; a quieter machine or more --processes find "
-        "more",
+        "slowdowns smaller than these cannot fail: {}; a quieter machine or more --processes can "
+        "detect smaller ones",
         what_it_finds(series));
     return printed(fmt::format("saved '{}' of {}, {} processes, in {}{}\n", setup.name,
                                render::counted(setup.benchmarks.size(), "benchmark"),
@@ -131,9 +131,10 @@ class BaselineCompareCommand final : public Command {
         "Say whether a program has become slower than its baseline.\n\n"
         "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
         "against the baseline and against its anchor. A change that the machine alone can explain, "
-        "by the canary, which is always the same work, and by what other processes use of the "
-        "CPUs, is none of the program. What is slower is measured a second time, and fails only if "
-        "it is slower again; what is undecided is measured up to four times.",
+        "judging by the canary, which always does the same work, and by how much other processes "
+        "use the CPUs, is not blamed on the program. A benchmark that is slower is measured a "
+        "second time, and fails only if it is slower again; an undecided one is measured up to "
+        "four times.",
         "Examples:\n"
         "  taskbench baseline compare\n"
         "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"

@@ -26,7 +26,7 @@ class StoredCommand : public Command {
   CLI::Option* declare_key(Options& options) {
     return options
         .value("--key", key_, "KEY", Text{.may_be_empty = true},
-               "That of this key, as `taskbench baseline list` shows it.")
+               "Key of the machine and build, as `taskbench baseline list` shows it.")
         ->default_str("that of this machine");
   }
 

@@ -36,9 +36,9 @@ void warn_of_large_floors(const model::NoiseCalibration& noise) {
   for (const auto& [name, each] : noise.benchmarks) {
     if (each.epsilon <= delta) continue;
     print_note(
-        "the noise floor of {} is {}, more than the {} that matter by default: ab, gate and "
-        "baseline will let a smaller slowdown of it pass; measure on a quieter machine, or for "
-        "longer (--min-time)",
+        "the noise floor of {} is {}, above the default --delta of {}: ab, gate and baseline will "
+        "pass any smaller slowdown of it; calibrate on a quieter machine, or for longer "
+        "(--min-time)",
         name, render::percent(each.epsilon), render::percent(delta));
   }
 }
@@ -48,15 +48,15 @@ void declare_measuring(Options& options, CalibrationPlan& plan) {
   options.group("What to measure");
   options
       .value("--workload", plan.workloads, "NAME[,NAME...]", BenchmarkNames{},
-             "Benchmarks to calibrate, by their names or what these begin with.")
+             "Benchmarks to calibrate: names, or beginnings of names.")
       ->default_str("all");
   options.flag("--trust-me", plan.trusted,
                "Do not check that they are copies of one build. The store records that.");
 
   options.group("How to measure");
   options.value("--budget", plan.setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                "It ends after this time, and the trials that are complete by then count.");
-  options.value("--trials", plan.trials, "N", Number{1, kMaxTrials}, "Most trials.")
+                "Stop after this time; only trials that are complete by then count.");
+  options.value("--trials", plan.trials, "N", Number{1, kMaxTrials}, "Maximum number of trials.")
       ->default_str(
           fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
   options.value("--blocks", plan.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
@@ -89,8 +89,8 @@ class CalibrateCommand final : public Command {
         "Measure how small a difference is noise on this machine.\n\n"
         "Copies of one build, each with its code laid out in a different order, are compared with "
         "each other: any difference is noise. `taskbench ab`, `taskbench gate` and `taskbench "
-        "baseline` then take no smaller change for a regression. Kept in the store, under this "
-        "machine's key.\n\n"
+        "baseline` then do not treat a smaller change as a regression. The result is kept in the "
+        "store, under this machine's key.\n\n"
         "scripts/relink makes copies, of taskbench or of your own program from its object files, "
         "and next to them a manifest that identifies them as copies.",
         "Examples:\n"

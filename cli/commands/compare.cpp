@@ -95,8 +95,7 @@ void refuse_unreported(const model::JudgedMetric& metric, const std::vector<mode
   }
   const std::set<std::string> known = verdict::metrics_of(base, head);
   if (known.empty()) {
-    refuse("--judge: the files have nothing beside times, so that '{}' cannot be judged",
-           metric.name);
+    refuse("--judge: the files report nothing but times, so '{}' cannot be judged", metric.name);
   }
   refuse("--judge: {}", unknown_name("metric", metric.name, known));
 }
@@ -157,8 +156,8 @@ class CompareCommand final : public Command {
       const bool one_way = columns_.empty() != files_.empty();
       if (!one_way || has_sides || (by_ && files_.empty())) {
         throw UsageError(
-            "columns come from FILE..., from --by KEY FILE..., or from --column NAME=FILE,... "
-            "given several times, and not from more than one of these");
+            "give columns in one way only: FILE..., --by KEY FILE..., or several --column "
+            "NAME=FILE,...");
       }
       if (!policy_.judged.empty()) {
         throw UsageError("--judge: columns have no verdict; give two sides, by --base and --head");
@@ -278,7 +277,7 @@ class CompareCommand final : public Command {
       print_note("left out, since their names have no '{}': {}", *by_, shown_names(split.without));
     }
     if (split.columns.size() < 2) {
-      refuse("--by {}: the names have {} of it, and it takes two to compare; there are {}", *by_,
+      refuse("--by {}: the names have {} for it, but a comparison needs two; there are {}", *by_,
              render::counted(split.columns.size(), "value"),
              split.columns.empty() ? shown_names(split.without) : split.columns.front().name);
     }

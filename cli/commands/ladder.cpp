@@ -22,10 +22,10 @@ class LadderCommand final : public Command {
   void declare(Options& options) override {
     options.describe(
         "Measure what each step from tokio01 to work_stealing gives.\n\n"
-        "Each workload is measured on tokio01, on eleven schedulers that have one step more each, "
-        "and on work_stealing: a queue of fixed size, the LIFO slot, and so on in the order of "
-        "Tokio's article on its rewrite (2019), then what is our own (`taskbench list rungs`). A "
-        "fresh process measures all of them in a drawn order; only times of one process are "
+        "Each workload is measured on tokio01, on eleven schedulers that add one step each, and on "
+        "work_stealing: a queue of fixed size, the LIFO slot, and so on in the order of Tokio's "
+        "article on its rewrite (2019), then our own steps (`taskbench list rungs`). A fresh "
+        "process measures all of them in random order; only times from the same process are "
         "compared.",
         "Examples:\n"
         "  taskbench ladder\n"
@@ -45,9 +45,9 @@ class LadderCommand final : public Command {
                   "shows them.");
     options.group("How to measure");
     options.value("--budget", plan_.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                  "No further block is begun when this time would be exceeded.");
+                  "Start no block that would exceed this time.");
     options.value("--max-blocks", plan_.max_blocks, "N", Number{1, 1000},
-                  "Most blocks: processes of each workload. Intervals take 8.");
+                  "Maximum number of blocks (processes) per workload. Intervals need 8.");
     declare_sampling(options, ladder_, plan_.timeout_s);
     options.group("Output");
     auto* format = declare_format(options, format_);

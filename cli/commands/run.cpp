@@ -162,30 +162,30 @@ class RunCommand final : public Command {
       options.value(name, command, "CMD", Text{}, help)->needs(options["--command"]);
     };
     option("--setup", arguments_.setup,
-           "Run this before the first run of each command. It is not timed, as what follows.");
+           "Run this before the first run of each command. Not timed; nor are --prepare and "
+           "--conclude.");
     option("--prepare", arguments_.prepare,
            "Run this before each run: sh -c 'sync; echo 3 >/proc/sys/vm/drop_caches'.");
     option("--conclude", arguments_.conclude, "Run this after each run.");
     options
         .value("--input", arguments_.input, "FILE", Path{.may_be_dash = false},
-               "What each command reads; nothing if this is not given.")
+               "Standard input of each command; empty by default.")
         ->needs(options["--command"]);
     options
         .value("--output", arguments_.output, "FILE", Path{.may_be_dash = false},
-               "Where what each run prints goes, in place of what the one before has printed; "
-               "'inherit': where what taskbench prints goes, such as a terminal.")
+               "Where the output of each run goes, replacing that of the run before; 'inherit': to "
+               "taskbench's own output, such as a terminal.")
         ->needs(options["--command"])
         ->default_str("thrown away");
     options
-        .value(
-            "--timeout", arguments_.timeout_s, "TIME", Duration{0.1, 24 * 3600},
-            "A command that takes longer is killed, and counts as failed; so is what runs beside "
-            "it. Needs Linux 5.3.")
+        .value("--timeout", arguments_.timeout_s, "TIME", Duration{0.1, 24 * 3600},
+               "A command that takes longer is killed, and counts as failed; the same applies to "
+               "--setup, --prepare and --conclude. Needs Linux 5.3.")
         ->needs(options["--command"])
         ->default_str("none");
     options
         .flag("--ignore-failure", arguments_.may_fail,
-              "A command that ends with another status than 0 has not failed.")
+              "An exit status other than 0 does not count as a failure.")
         ->needs(options["--command"]);
   }
 
@@ -215,8 +215,8 @@ class RunCommand final : public Command {
     auto sets = row_names(counter_sets());
     const std::string help = fmt::format(
         "Count events with perf, in a separate pass after the timing, {} processes per case: sets "
-        "({}) or events as `perf list` shows them; and {}, by callgrind, which is all that can be "
-        "counted of a --command.",
+        "({}) or events as `perf list` shows them; and {}, by callgrind, the only one for a "
+        "--command.",
         kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact);
     sets.emplace_back(model::kInstructionsExact);
     options.value("--counters", arguments_.plan.counters, "SET|EVENT[,...]",

@@ -1,6 +1,6 @@
 // An option of a command: declared, parsed, checked and completed in one statement.
 //
-//   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of everything that is drawn.");
+//   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of all random choices.");
 //
 // puts what was given into seed_, throws UsageError for anything but a number in that range, and
 // shows the value that seed_ has now as the default in --help. A kind, such as Number, has

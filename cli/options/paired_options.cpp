@@ -208,25 +208,25 @@ void PairedPlan::declare(Options& options) {
   options.group("What to compare");
   options
       .value("--workload", workloads, "NAME[,NAME...]", BenchmarkNames{},
-             "Benchmarks to compare, by their names or what these begin with.")
+             "Benchmarks to compare: names, or beginnings of names.")
       ->default_str("all that both have");
 
   options.group("How to build a revision");
   options
       .value("--build", recipe.build, "CMD", Text{},
-             "What builds a revision, for `sh -c` in the root of its checkout. So that equal "
-             "sources give equal bytes, -ffile-prefix-map is in CFLAGS and CXXFLAGS, with "
-             "-ffunction-sections, and SOURCE_DATE_EPOCH is set. COMPILER_PATH, and for Rust "
-             "PATH, lead to programs that record how it links.")
+             "Command that builds a revision; `sh -c` runs it in the root of the checkout. CFLAGS "
+             "and CXXFLAGS contain -ffile-prefix-map and -ffunction-sections, and "
+             "SOURCE_DATE_EPOCH is set, so that equal sources give equal bytes. COMPILER_PATH (for "
+             "Rust, PATH) leads to programs that record how it links.")
       ->default_str("builds taskbench");
   options
       .value("--program", recipe.program, "CMD", By{parse_program},
              "What to run from a revision: a path in its checkout, and arguments.")
       ->default_str(recipe.program);
   options.value("--links", setup.links, "N", Number{1, harness::kMostLayouts},
-                "Link each revision so many times, its code in another order each time, and let "
-                "them take turns: otherwise where the linker has put a loop looks like a change. "
-                "1: measure it as it was built.");
+                "Link each revision this many times, with its code in a different order each time, "
+                "and let these executables take turns; otherwise, where the linker puts a loop "
+                "can look like a change. 1: measure it as built.");
   options.group("How to build a revision", false);
   options
       .value("--cache", recipe.cache, "DIR", Path{},
@@ -234,7 +234,7 @@ void PairedPlan::declare(Options& options) {
       ->default_str("~/.cache/taskbench/revisions");
   options.value(
       "--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
-      "Build base, head or both for the next time, and end; unless nothing would be measured.");
+      "Only build base, head or both, for later use; builds nothing if nothing would be measured.");
   options.value("--out", out, "DIR", Path{},
                 "With --build-only both: put both programs there, in all layouts, for --programs. "
                 "What --outputs and --cwd name is put there, too.");
@@ -242,32 +242,33 @@ void PairedPlan::declare(Options& options) {
 
   options.group("How to measure");
   options.value("--budget", setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                "No further block is begun when this time would be exceeded. Unless --repetitions "
-                "or --min-time is given, repetitions are fewer and shorter where 16 blocks would "
-                "not fit, and longer where starting the program takes most of the time.");
+                "Start no block that would exceed this time. Unless --repetitions or --min-time is "
+                "given, repetitions are fewer and shorter where 16 blocks would not fit, and "
+                "longer where starting the program takes most of the time.");
   options
       .value(
           "--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
-          "Benchmarks to measure first where the budget is too small for all; a * stands for "
-          "any part of a name. Between revisions, those that are called like a changed file come "
-          "first as well.")
+          "Benchmarks to measure first if the budget is too small for all; * matches any part of a "
+          "name. Between revisions, benchmarks named like a changed file also come first.")
       ->default_str("those that seem slower");
   options
-      .value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks}, "Most blocks.")
+      .value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
+             "Maximum number of blocks.")
       ->default_str(fmt::format("{}, or {} in parts", model::kDefaultMaxBlocks,
                                 model::kDefaultMaxBlocksInParts));
   declare_sampling(options, setup, setup.timeout_s);
   declare_kind(options, setup.kind);
   options
       .value("--cwd", cwd, "DIR", Path{},
-             "Where the programs run: a path in each checkout, or of a folder for both.")
+             "Where the programs run: a path in each checkout, or one folder for both.")
       ->default_str("the root of a revision's checkout; for --base and --head the current folder");
   options.value(
       "--exact", setup.counts_first, "WHEN", OneOf<bool>{"value", kExact},
       fmt::format("Before anything is timed, count exactly what both execute, in {:g} % of a "
-                  "budget of {} or more. More of what costs most is a FAIL of its own: fences, "
-                  "locked instructions, divisions, system calls, allocations and their bytes. More "
-                  "instructions are shown, and are timed first. off: count nothing.",
+                  "budget of {} or more. An increase in what costs most is a FAIL of its own: "
+                  "fences, locked instructions, divisions, system calls, allocations and their "
+                  "bytes. Benchmarks with more instructions are listed, and timed first. off: "
+                  "count nothing.",
                   100 * harness::kCountingShare,
                   model::duration_text(harness::kLeastBudgetToCount_s)));
   options.value("--counters", setup.counts_instructions, std::string(model::kInstructionsExact),
@@ -282,22 +283,23 @@ void PairedPlan::declare(Options& options) {
   declare_judged(options, setup.judged);
   options.flag(
       "--explain", explain,
-      fmt::format("After a FAIL, show which functions execute more, also where counts have not "
-                  "shown it before; within what is left of the budget, and {:g} s.",
+      fmt::format("After a FAIL, show which functions execute more, counting what was not counted "
+                  "before; takes at most the rest of the budget, and {:g} s.",
                   harness::kMostExplaining_s));
 
   options.group("Many machines", false);
   auto* built = options.value(
       "--programs", programs, "DIR", By{parse_folder, Path::offered()},
-      "The folder of --out, from wherever it was built, in place of --base-rev and --head-rev.");
+      "The folder that --out wrote, on any machine; replaces --base-rev and --head-rev.");
   for (const char* other : {"--base", "--head", "--base-rev", "--head-rev", "--build", "--program",
                             "--links", "--cache", "--build-only"}) {
     built->excludes(options[other]);
   }
   options.value("--part", part, "I/N", By{parse_part},
-                "Measure each Nth block of the trial, from the Ith on, into the --journal, and "
-                "judge nothing: --merge does, once all parts are measured, anywhere. All parts "
-                "need the same options; --budget is that of each. Part 1 counts, too (--exact).");
+                "Measure every Nth block of the trial, starting with the Ith, into the --journal, "
+                "without a verdict: --merge gives it once all parts are measured, on any machines. "
+                "All parts need the same options; --budget is per part. Part 1 also counts "
+                "(--exact).");
   options["--part"]->excludes(options["--build-only"]);
 
   options.group("When nothing is measured");
@@ -306,8 +308,8 @@ void PairedPlan::declare(Options& options) {
   options
       .value("--documentation", documentation, "GLOB[,GLOB...]", Documentation{},
              "Files that no build and no benchmark reads, from the root of the repository: "
-             "revisions that differ in nothing else are neither built nor measured. A * stands for "
-             "a part of a name, a name ** for folders; 'none' is for no files.")
+             "revisions that differ in nothing else are neither built nor measured. * matches part "
+             "of a name, ** any folders; 'none': no files.")
       ->default_str(joined(documentation));
   options
       .value("--outputs", outputs, "PATH[,PATH...]", By{parse_outputs},
@@ -319,8 +321,9 @@ void PairedPlan::declare(Options& options) {
     const std::string side = is_base ? "--base" : "--head";
     options
         .value(side + "-root", (is_base ? base : head).root, "DIR", By{parse_folder},
-               fmt::format("The folder that has all that the program of {} reads or loads, but for "
-                           "what both read. If it equals that of the other, nothing is measured.",
+               fmt::format("The folder with everything that the program of {} reads or loads, "
+                           "except what both read. If it equals the other side's, nothing is "
+                           "measured.",
                            side))
         ->excludes(options[side + "-rev"])
         ->excludes(options["--programs"]);
@@ -343,7 +346,7 @@ void PairedPlan::declare_merge(Options& options) {
   const std::vector<CLI::Option*> others = options.all();
   options.group("Many machines", false);
   auto* merging = options.value("--merge", merge, "JOURNAL...", AsGiven{Path::offered()},
-                                "Judge the trial of which these are the parts.");
+                                "Judge the trial from the journals of its parts.");
   merging->allow_extra_args(true);
   for (CLI::Option* other : others) {
     const std::string group = other->get_group();
@@ -357,13 +360,14 @@ void PairedPlan::declare_merge(Options& options) {
   }
   options
       .value("--missing", may_miss_some, "MEANING", OneOf<bool>{"meaning", kMissing},
-             "What becomes of a --merge without all parts, or of parts that have not ended: "
-             "refuse, or ok, which judges without.")
+             "What --merge does if parts are missing or have not ended: refuse, or ok, which "
+             "judges the blocks that are there.")
       ->needs(merging);
   options
       .value("--rounds", rounds, "N", Number{1, model::kMostBlocks},
-             "So many looks share the errors: the first at one block of each part, the next at "
-             "two, the last at the end. With more than one, parts may still be running.")
+             "Number of looks, which share the chance of an error: the first at one block of each "
+             "part, the next at two, the last at the end. With more than one, parts may still be "
+             "running.")
       ->needs(merging);
   options
       .value("--unit", unit, "UNIT", OneOf<std::optional<model::Unit>>{"unit", kVerdictUnits},

@@ -82,8 +82,7 @@ void declare_sampling(Options& options, model::Sampling& sampling, double& timeo
   options.value("--min-time", sampling.min_time_s, "TIME", Duration{kMinMinTimeS, kMaxMinTimeS},
                 "Shortest duration of a repetition.");
   declare_timeout(options, timeout_s);
-  options.value("--seed", sampling.seed, "N", Number{0, kMaxSeed},
-                "Seed of everything that is drawn.");
+  options.value("--seed", sampling.seed, "N", Number{0, kMaxSeed}, "Seed of all random choices.");
 }
 
 void declare_kind(Options& options, std::string& kind) {

@@ -185,7 +185,7 @@ render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folde
   constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
   const fs::path svg = folder / (name + ".svg");
   const fs::path png = folder / (name + ".png");
-  std::string reason = "gnuplot left no whole drawing; is the disk full?";
+  std::string reason = "gnuplot did not finish the drawing; is the disk full?";
   if (outcome.ok()) {
     std::string drawing = read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;

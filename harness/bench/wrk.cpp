@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, double>, 5> kTimeUnits{
 
 [[noreturn]] void throw_not_understood(std::string_view line) {
   throw workloads::LoadError(
-      fmt::format("wrk printed what wrk does not: '{}'", line.substr(0, 60)));
+      fmt::format("wrk's output is not understood: '{}'", line.substr(0, 60)));
 }
 
 /// Removes the number that `text` begins with, and returns it.
@@ -79,7 +79,7 @@ workloads::LoadReport parse_wrk(std::string_view output) {
       errors.append(line, line.find_first_not_of(' '));
     }
   }
-  if (!errors.empty()) throw std::runtime_error("wrk tells of errors: " + errors);
+  if (!errors.empty()) throw std::runtime_error("wrk reports errors: " + errors);
   if (!has_rate) throw_not_understood(output.substr(0, output.find('\n')));
   for (const char* const needed : {"p50", "p75", "p90", "p99", "slowest"}) {
     if (!report.latency_ns.contains(needed)) throw workloads::LoadError("wrk printed no latencies");

@@ -227,8 +227,8 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
   auto profile =
       is_whole ? sum_of_callgrind_files(scratch.path()) : last_loop(scratch.path(), is_foreign);
   if (!profile) {
-    count.failure = is_foreign ? "callgrind saw no loop of Google Benchmark's: the symbols of "
-                                 "benchmark::State tell where one begins and ends"
+    count.failure = is_foreign ? "callgrind found no loop of Google Benchmark: it needs the "
+                                 "symbols of benchmark::State to see where one begins and ends"
                                : "callgrind wrote no count of it";
     return count;
   }

@@ -264,7 +264,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
              text(then), text(plan_.part));
     }
     if (then && !trial_.end && then->machine != probe_identity()) {
-      refuse("{} was begun on another machine, {}: go on there, or start the part anew",
+      refuse("{} was started on another machine, {}: continue it there, or start the part again",
              journal().string(), then->host);
     }
   }
@@ -489,8 +489,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     // equal.
     if (!programs_->base.is_sure(stop())) {
       listener_.note(
-          "the programs are equal, but are not surely benchmarks: they answer the same whatever "
-          "they are asked for. Both are measured");
+          "the programs are equal, but may not be benchmarks: they give the same answer whatever "
+          "they are asked. Both are measured");
       return false;
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass

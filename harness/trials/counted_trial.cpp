@@ -228,7 +228,7 @@ void CountedTrial::count_first(double budget_s) {
                                                                      : pair.base.sample.unavailable;
     if (before_s <= last_s || failed == kNoTime) {
       if (before_s > last_s) lost_s = before_s - left_s();
-      why = fmt::format("a fifth of the budget, {}, was over", model::duration_text(share_s));
+      why = fmt::format("a fifth of the budget, {}, was used up", model::duration_text(share_s));
       break;
     }
     last_s = before_s - left_s();

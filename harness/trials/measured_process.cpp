@@ -120,8 +120,8 @@ bool has_part(const std::string& benchmark, std::string_view part) {
 
 void refuse_rebuilt(std::string_view command, const fs::path& journal) {
   refuse(
-      "'{}' is not the program that {} was started with: it was built anew, or a library that it "
-      "loads was; start again",
+      "'{}' is not the program that {} was started with: it, or a library that it loads, was "
+      "rebuilt; start again",
       command, journal.string());
 }
 

@@ -288,11 +288,11 @@ void find_judged(const Exploration& found, model::PairedSetup& setup) {
   }
   for (const model::JudgedMetric& each : setup.judged) {
     if (!each.of.empty() || setup.benchmarks.empty()) continue;
-    throw ProgramError(
-        "--judge: " + (known.empty() ? fmt::format("no benchmark reports anything beside times, so "
-                                                   "that '{}' cannot be judged",
-                                                   each.name)
-                                     : unknown_name("metric", each.name, known)));
+    throw ProgramError("--judge: " +
+                       (known.empty() ? fmt::format("no benchmark reports anything but times, so "
+                                                    "'{}' cannot be judged",
+                                                    each.name)
+                                      : unknown_name("metric", each.name, known)));
   }
 }
 

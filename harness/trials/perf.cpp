@@ -78,8 +78,8 @@ std::string make_perf_pipes(const fs::path& scratch) {
   std::string pipes = fmt::format("{},{}", commands.string(), answers.string());
   if (pipes.find(',') != pipes.rfind(',')) {
     throw PerfError(fmt::format(
-        "the folder for temporary files has a comma in its name, at which perf would part it: {}; "
-        "set TMPDIR to another",
+        "the name of the folder for temporary files has a comma, where perf would split it: {}; "
+        "set TMPDIR to another folder",
         scratch.parent_path().string()));
   }
   for (const auto& pipe : {commands, answers}) {
@@ -235,7 +235,8 @@ void Perf::find_form() {
   }
   if (unavailable_.find("unknown option `control'") != std::string::npos) {
     unavailable_ = fmt::format(
-        "'{}' is too old: it has no --control, by which only the timed part is counted; 5.10 has",
+        "'{}' is too old: it lacks --control, which limits counting to the timed part; 5.10 and "
+        "later have it",
         version_);
   }
 }

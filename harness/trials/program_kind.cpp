@@ -70,7 +70,7 @@ Strings options_of_run(const SampleRequest& request, const fs::path& json,
 
 std::string written_by(const Strings& command, const ProgramKind& kind, const fs::path& file) {
   if (fs::exists(file)) return read_result_text(file);
-  throw ProgramError(fmt::format("'{}' ended well and wrote no result: it is not {}",
+  throw ProgramError(fmt::format("'{}' succeeded but wrote no result: it is not {}",
                                  joined(command, " "), kind.title()));
 }
 

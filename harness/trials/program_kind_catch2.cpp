@@ -61,8 +61,8 @@ class Catch2Kind final : public ProgramKind {
                   const fs::path& file) const override {
     return unless_empty(
         reports::tools::parse_catch2(file, written_by(command, *this, file)),
-        fmt::format("'{}' ran no benchmark; hidden test cases are run if their tag is among the "
-                    "words of the command, as in '[!benchmark]'",
+        fmt::format("'{}' ran no benchmark; to run hidden test cases, add their tag to the "
+                    "command, such as '[!benchmark]'",
                     joined(command, " ")));
   }
 

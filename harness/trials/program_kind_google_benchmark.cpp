@@ -48,7 +48,7 @@ class GoogleBenchmarkKind final : public ProgramKind {
                   const fs::path& file) const override {
     if (!fs::exists(file)) {
       throw ProgramError(
-          fmt::format("'{}' ended well and wrote no result: it is no benchmark, or leaves out "
+          fmt::format("'{}' succeeded but wrote no result: it is not a benchmark, or ignores "
                       "--benchmark_out; {}",
                       joined(command, " "), why_no_benchmark(command)));
     }

@@ -78,8 +78,8 @@ void add_environment(const BaselineReport& report, Sentences& lines) {
   }
   if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
     add(lines,
-        "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
-        "the baseline was measured: {}. The changes of the benchmarks cannot be told from this one "
+        "ENVIRONMENT: the canary, which always does the same work, does not take as long as when "
+        "the baseline was measured: {}. Changes of the benchmarks cannot be told from this change "
         "of the machine. Measure again when the machine is as it was, or save a new baseline.",
         limits_text(report.canary));
   }
@@ -155,12 +155,12 @@ std::string basis(const BaselineComparison& comparison) {
   const auto& stored = comparison.rolling.setup;
   const BaselineReport& report = comparison.report;
   std::string text = fmt::format(
-      "Against '{}' of {}, {} processes; now {}. The canary, which is the same work each time, "
-      "shows how fast the machine was: the changes, and the times below 'now', are as on a machine "
-      "whose cpu part of the canary takes what it took then. Its parts changed by: {}.{} FAIL: "
-      "slower by {} or more, and by more than such a baseline scatters, {}, with a chance of at "
-      "most {} that any benchmark is a false alarm (Bonferroni), provided that nothing but what "
-      "the canary and the CPU times show changed on the machine.",
+      "Against '{}' of {}, {} processes; now {}. The canary, which does the same work each time, "
+      "shows how fast the machine was: the changes, and the times below 'now', are scaled to a "
+      "machine on which the cpu part of the canary takes as long as it did then. Its parts changed "
+      "by: {}.{} FAIL: slower by {} or more, and by more than such a baseline scatters, {}, with a "
+      "chance of at most {} that any benchmark is a false alarm (Bonferroni), provided that "
+      "nothing but what the canary and the CPU times show changed on the machine.",
       stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.rounds > 1 ? fmt::format("in two of the {} times that it was measured", report.rounds)

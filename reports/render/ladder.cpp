@@ -66,9 +66,9 @@ std::string heading(const model::Ladder& ladder, const LadderVerdict& verdict) {
 }
 
 constexpr std::string_view kMeaning =
-    "Each step adds to those above it. It gives so many times the speed; a dash says that this is "
-    "not surely more or less than 1. A block is a fresh process that measures all of them in a "
-    "drawn order, and only times of one block are compared.";
+    "Each step adds to those above it. It multiplies the speed by the number shown; a dash says "
+    "that this is not surely more or less than 1. A block is a fresh process that measures all of "
+    "them in random order, and only times of the same block are compared.";
 
 /// A waterfall, and the range of what it shows.
 struct Waterfall {

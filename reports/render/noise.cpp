@@ -40,9 +40,9 @@ Document document(const model::NoiseCalibration& noise) {
   const Paragraph basis(
       fmt::format(
           "{} trials of {} blocks, {} copies of one build against each other; a block takes "
-          "{:.1f} s, and a trial has at most {:g}. Noise floor: differences below it are no reason "
-          "to fail. Of a block: standard deviation of what a block finds. Seen: a slowdown of so "
-          "much fails in four of five trials of all these benchmarks.",
+          "{:.1f} s, and a trial has at most {:g}. Noise floor: differences below it do not fail. "
+          "Of a block: standard deviation of what a block finds. Seen: a slowdown of this size "
+          "fails in four of five trials of all these benchmarks.",
           trials, noise.blocks, noise.copies.size(), noise.block_s, kMostBlocks),
       Tone::quiet);
   return {"", {}, {{"result", "", {std::move(table), basis}}}, {}};

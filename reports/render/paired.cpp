@@ -359,8 +359,9 @@ std::string legend(const PairedReport& report) {
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.blocks == report.blocks) continue;
     return text + fmt::format(
-                      " {} blocks: what is decided leaves the later ones, and what seems unchanged "
-                      "gives way if time is short; the figures are of those that measured it.",
+                      " {} blocks: a benchmark that is decided skips the later ones, and one that "
+                      "seems unchanged gives way if time is short; its figures are from the blocks "
+                      "that measured it.",
                       blocks_text(row, report.blocks));
   }
   return text;
@@ -382,9 +383,9 @@ Document comment_without_verdicts(const PairedFile& file, const CommentStyle& st
     blocks.emplace_back(Paragraph{capitalised(file.why) + ". Nothing was measured."});
   } else {
     if (file.outcome == PairedFile::Outcome::no_base) {
-      blocks.emplace_back(
-          Paragraph{"Head builds, and its benchmarks run; whether it is slower, nothing can tell. "
-                    "A change that repairs base looks like this."});
+      blocks.emplace_back(Paragraph{
+          "Head builds, and its benchmarks run, but there is nothing to compare them with. "
+          "A change that repairs base looks like this."});
     }
     std::ranges::move(failure_blocks(file.failure), std::back_inserter(blocks));
   }

@@ -144,9 +144,9 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       setup.min_time_s * 1e3, fitting_text(setup), setup.seed, threshold_text(setup, report),
       percent(setup.alpha));
   text += report.machines.empty()
-              ? " From 8 blocks on, a verdict is drawn again and again; the first clear one "
-                "stands, unless its later blocks do not confirm it. A benchmark whose verdict is "
-                "confirmed once leaves the later blocks to the others."
+              ? " From 8 blocks on, the verdict is checked repeatedly; the first clear one stands, "
+                "unless its later blocks do not confirm it. A benchmark whose verdict has been "
+                "confirmed leaves the later blocks to the others."
               : merged_basis(trial, report);
   text += cpu_basis(setup);
   text += judged_basis(setup);

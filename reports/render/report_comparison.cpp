@@ -126,9 +126,10 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
   Table table = table_of(words);
   table.caption =
       "The change is that of head against base, above 0 is slower; base and head are levels of one "
-      "iteration between which it lies, in the middle of both sides' medians; threshold is the "
-      "slowdown that would be a FAIL; detectable is the change that so many blocks find in four of "
-      "five cases; would decide is the time that a trial would take to decide what is undecided.";
+      "iteration that differ by that change, centred between both sides' medians; threshold is the "
+      "slowdown that would be a FAIL; detectable is the change that this many blocks find in four "
+      "of five cases; would decide is the time that a trial would need to decide what is "
+      "undecided.";
   section.add(std::move(table));
   section.say("{}", words.basis);
   for (Section part :

@@ -66,16 +66,16 @@ std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64
 
 std::string trace_basis(const model::Trace& trace) {
   std::string text = fmt::format(
-      "polling, search, parked: shares of the worker's time, from the begin of the first iteration "
-      "to the end of the workers; the rest is the scheduler's own. longest: of its polls. "
-      "Recording an event takes about {:.0f} ns on this machine, so that short polls look longer "
-      "than they are.",
+      "polling, search, parked: shares of the worker's time, from the beginning of the first "
+      "iteration to the end of the workers; the rest is the scheduler's own. longest: of its "
+      "polls. Recording an event takes about {:.0f} ns on this machine, so that short polls look "
+      "longer than they are.",
       trace.event_cost_ns);
   const auto lost = [](const TraceRow& row) { return row.lost_count > 0; };
   if (std::ranges::any_of(trace.workers, lost) || lost(trace.outside)) {
     text +=
-        " Lost: older events that made room for newer ones; --events takes more, or ask for fewer "
-        "iterations.";
+        " Lost: older events that made room for newer ones; raise --events, or run fewer "
+        "--iterations.";
   }
   return text;
 }

@@ -265,8 +265,9 @@ std::string why_undecided(const FilesVerdict& row, const Family& family, bool ca
     return "one process a side: its repetitions are not independent samples";
   }
   if (can_fail && row.high) {
-    return fmt::format("the files allow for {}, and for none; more files a side would tell",
-                       family.worse);
+    return fmt::format(
+        "the files are consistent with {}, and with none; more files a side would tell",
+        family.worse);
   }
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));

@@ -49,8 +49,10 @@ void put_in_order(std::vector<PartFile>& files) {
     const model::TrialPart& one = *first.trial.setup.part;
     const model::TrialPart& other = *files[i].trial.setup.part;
     if (one.plan != other.plan || one.of != other.of) {
-      fail("{} is a part of another trial than {}: all need the same options, and the same seed",
-           files[i].path, first.path);
+      fail(
+          "{} and {} are parts of different trials: all parts need the same options and the same "
+          "seed",
+          files[i].path, first.path);
     }
     if (files[i - 1].trial.setup.part->number == other.number) {
       fail("{} and {} are both part {} of {}: their blocks are the same ones; give one of them",

@@ -269,7 +269,7 @@ class Verdicts(AbTest):
                 answer = self.ab(*sides, f"--max-blocks 8 --judge {judge}", status=status)
                 self.assertIn(says, answer.stderr)
         answer = self.ab(self.program("c"), self.program("d"), "--judge nodes=5%", status=5)
-        self.assertIn("no benchmark reports anything beside times", answer.stderr)
+        self.assertIn("no benchmark reports anything but times", answer.stderr)
 
     def test_identical_binaries_pass_without_a_run(self):
         answer = self.ab(*self.copies())
@@ -494,7 +494,7 @@ class Instructions(AbTest):
         self.counted(self.program("a"), self.program("b"), status=3)
         for row in self.result()["benchmarks"]:
             self.assertEqual(row["verdict"], "PASS")
-            self.assertIn("of base: callgrind saw no loop of Google Benchmark's",
+            self.assertIn("of base: callgrind found no loop of Google Benchmark",
                           row["instructions"]["reason"])
 
     def test_without_valgrind_its_package_is_named(self):
@@ -580,7 +580,7 @@ class Journals(AbTest):
         self.ab(self.program("a"), self.program("b"), "--journal j")
         self.cut("j", 6)
         self.program("b", "sort=2000 hash=500")
-        self.refused("ab --resume --journal j", says="it was built anew")
+        self.refused("ab --resume --journal j", says="was rebuilt")
 
     def test_a_complete_one_is_not_taken_for_the_verdict_of_other_programs(self):
         two = f"--base {self.program('a')} --head {self.program('b')}"
@@ -595,7 +595,7 @@ class Journals(AbTest):
             "--workload sort,hahs": "'hahs'",
         })
         self.program("b", "sort=2000 hash=500")
-        self.refused(f"{again} {two}", says="it was built anew")
+        self.refused(f"{again} {two}", says="was rebuilt")
         self.taskbench(again)  # what it was started with, it still says
 
     def test_what_is_no_journal_is_refused_and_left_alone(self):
@@ -616,7 +616,7 @@ class BrokenPrograms(AbTest):
              "exited with status 1: no such device"),
             ("os.kill(os.getpid(), 9)", "was killed by signal 9 (Killed)"),
             ("time.sleep(60)", "did not end in time and was killed"),
-            ("sys.exit(0)", "ended well and wrote no result: it is no benchmark"),
+            ("sys.exit(0)", "succeeded but wrote no result: it is not a benchmark"),
             ("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
              "is not valid JSON"),
         ):

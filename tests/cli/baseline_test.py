@@ -84,7 +84,7 @@ class Saving(BaselineTest):
             return self.document("nightly") == self.document("nightly", ".anchor")
 
         answer = self.save("nightly", program)
-        self.assertRegex(answer.stderr, r"smaller slowdown .*: sort [\d.]+ %, hash [\d.]+ %;")
+        self.assertRegex(answer.stderr, r"slowdowns smaller .*: sort [\d.]+ %, hash [\d.]+ %;")
         self.assertIn("saved 'nightly' of 2 benchmarks, 7 processes", answer.stdout)
         self.assertIn("and as its anchor", answer.stdout)
         self.assertTrue(same_as_anchor())
@@ -335,7 +335,7 @@ class Verdicts(BaselineTest):
 
         self.edit_both(quick)
         answer = self.compare(times=SLOW, status=4)
-        self.assertIn("ENVIRONMENT: the canary, which is always the same work", answer.stdout)
+        self.assertIn("ENVIRONMENT: the canary, which always does the same work", answer.stdout)
         self.assertRegex(answer.stdout, r"(?s)cpu \+\d.*memory\s\+\d.*futex\s\+\d")
         self.assertIn("sort", answer.stdout)
         self.assertNotIn("FAIL,", answer.stdout)
@@ -558,7 +558,7 @@ class Journals(BaselineTest):
         self.saved_with_its_store_in_the_way()
         self.cut("taskbench-baseline.journal", 4)
         self.program(times="sort=1")
-        self.refused("baseline save --resume", says="it was built anew")
+        self.refused("baseline save --resume", says="was rebuilt")
         self.refused("baseline save other --resume", says="is of the baseline 'default'")
 
 

@@ -130,7 +130,7 @@ class Answers(CompareTest):
         said = self.compare(f"{more} --judge nodse=5%", status=2).stderr
         self.assertIn("unknown metric 'nodse'; did you mean 'nodes'?", said)
         none = self.compare(f"{sides({}, {})} --judge nodes=5%", status=2).stderr
-        self.assertIn("the files have nothing beside times", none)
+        self.assertIn("the files report nothing but times", none)
 
     def noisy(self, spread):
         """The arguments that compare six files a side whose times scatter."""
@@ -397,7 +397,7 @@ class Refusals(CompareTest):
             **{words: "compare takes two files"
                for words in ("", "a", "--base a", "a --head a")},
             "a a a": "a and a are the same result, of one process",
-            **{words: "columns come from FILE..."
+            **{words: "give columns in one way only"
                for words in ("--column x=a a", "--by workers", "--by workers --base a --head a")},
             "--column a": "'a' is not NAME=FILE",
             "--column x=a": "--column: give it twice",

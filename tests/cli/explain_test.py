@@ -134,7 +134,7 @@ class RealValgrind(CountedTest):
         env = {"PATH": fake_valgrind(self.folder / "bin", "time.sleep(99)")}
         answer = self.ab(self.built("base"), self.built("head", "-DFENCE"),
                          "--budget 30s --max-blocks 1 --inconclusive pass-always", env=env)
-        self.assertIn("Nothing was counted exactly: a fifth of the budget, 6 s, was over.",
+        self.assertIn("Nothing was counted exactly: a fifth of the budget, 6 s, was used up.",
                       " ".join(answer.stdout.split()))
         self.assertLess(sum(sample["took_s"] for sample in self.result()["samples"]), 6)
 

@@ -72,7 +72,7 @@ class Load(CommandTest):
 
     def test_a_wrk_that_fails_is_not_laid_to_the_server(self):
         for body, says in (("sys.exit('no more threads')", "exited with status 1: no more threads"),
-                           ("print('bogus'); sys.exit()", "printed what wrk does not: 'bogus'"),
+                           ("print('bogus'); sys.exit()", "output is not understood: 'bogus'"),
                            ("print('  1.5x requests in 2s, 3MB read')", "'  1.5x requests in"),
                            ("print('Requests/sec: 7'); sys.exit()", "no latencies"),
                            ("os.kill(os.getpid(), 9)", "killed by signal 9")):
@@ -86,7 +86,7 @@ class Load(CommandTest):
                        "Non-2xx or 3xx responses: 4"):
             with self.subTest(errors):
                 result = self.loaded(status=5, env=self.wrk(errors=f"\n  {errors}"))
-                self.assertIn(f"wrk tells of errors: {errors}", result.stderr)
+                self.assertIn(f"wrk reports errors: {errors}", result.stderr)
         none = "Socket errors: connect 0, read 0, write 0, timeout 0"
         self.loaded(env=self.wrk(errors=f"\n  {none}"))
 

@@ -91,7 +91,7 @@ class Parts(PartsTest):
         setup, *others = self.read("p2").splitlines(keepends=True)
         machine = json.loads(setup)["part"]["machine"]
         self.write("p2", setup.replace(machine, "01234567") + "".join(others))
-        self.refused("gate --resume --journal p2", says="was begun on another machine")
+        self.refused("gate --resume --journal p2", says="was started on another machine")
         self.refused("gate --base ./a --head ./b --resume --journal p2 --part 1/2",
                      says="p2 is part 2/2 of a trial, not part 1/2")
 
@@ -179,7 +179,7 @@ class Merges(PartsTest):
         }
         self.refuse("gate --merge", cases)
         self.part(2, 2, "--max-blocks 4 --seed 2")
-        self.refused("gate --merge p1 p2", says="p2 is a part of another trial than p1")
+        self.refused("gate --merge p1 p2", says="p2 and p1 are parts of different trials")
         self.part(2, 2, "--max-blocks 4", head="c")
         self.refused("gate --merge p1 p2", says="p2: its head is not that of p1")
         self.refused("gate --missing ok --base a --head b", says="--merge")

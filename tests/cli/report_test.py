@@ -276,7 +276,7 @@ class WithoutPlots(ReportTest):
             ("import os; os.kill(os.getpid(), 9)", "gnuplot was killed by signal 9"),
             ("import time; time.sleep(600)", "gnuplot did not end in time"),
             ("open(name + '.svg', 'w').write('<svg viewBox=\"0 0 1 1\"><g'); sys.exit()",
-             "gnuplot left no whole drawing; is the disk full?"),
+             "gnuplot did not finish the drawing; is the disk full?"),
         ):
             with self.subTest(body):
                 result = self.report("r.json", "--plot-timeout", "1s", env=self.gnuplot(body))

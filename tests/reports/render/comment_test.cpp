@@ -347,7 +347,7 @@ TEST(Comment, explains_its_words_below_the_figures_and_so_does_the_table) {
     expect_parts(text, {"A block is 4 processes, half of them base and half head.",
                         "adjusted p: the chance that any of 6 benchmarks shows such a slowdown",
                         "detectable: a slowdown that this many blocks would FAIL four times in",
-                        "16 of 32 blocks: what is decided leaves the later ones"});
+                        "16 of 32 blocks: a benchmark that is decided skips the later ones"});
     EXPECT_FALSE(contains(text, " look"));
   }
 }

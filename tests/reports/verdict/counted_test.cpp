@@ -110,7 +110,7 @@ TEST(Counted, what_was_not_counted_has_no_verdict_and_what_could_not_be_a_reason
 
 TEST(Counted, the_remarks_say_what_has_grown_and_what_was_not_counted) {
   model::PairedTrial trial = counted({1000, 1000}, {1031, 1031}, {3, 3}, {3, 3});
-  trial.uncounted.reason = "a fifth of the budget, 12 seconds, was over";
+  trial.uncounted.reason = "a fifth of the budget, 12 seconds, was used up";
   PairedReport report;
   for (const std::string& name : trial.setup.benchmarks) {
     BenchmarkVerdict& row = report.benchmarks.emplace_back();
@@ -122,7 +122,7 @@ TEST(Counted, the_remarks_say_what_has_grown_and_what_was_not_counted) {
   EXPECT_TRUE(remarks[0].starts_with("More instructions, which alone fail nothing: sort +3.10 %."));
   EXPECT_EQ(remarks[1],
             "Only 1 of 2 benchmarks were counted exactly: a fifth of the budget, 12 seconds, was "
-            "over.");
+            "used up.");
 }
 
 }  // namespace

@@ -447,7 +447,7 @@ TEST(paired_test, what_has_left_keeps_its_figures_and_the_report_says_of_how_man
   EXPECT_EQ(report.benchmarks[1].change, whole.benchmarks[1].change);
   const std::string table = render::table(trial, report, {});
   EXPECT_TRUE(contains(table, " 10 of 32 "));
-  EXPECT_TRUE(contains(table, "what is decided leaves the later"));
+  EXPECT_TRUE(contains(table, "a benchmark that is decided skips"));
 }
 
 TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
