@@ -401,7 +401,7 @@ class Refusals(CompareTest):
                for words in ("--column x=a a", "--by workers", "--by workers --base a --head a")},
             "--column a": "'a' is not NAME=FILE",
             "--column x=a": "--column: give it twice",
-            "a --by workers": "the names have 0 values of it",
+            "a --by workers": "the names have 0 values for it",
             "a a --map x": "'x' is not OLD=NEW",
             "a a --format tabel": "did you mean 'table'?",
         })
