@@ -84,7 +84,8 @@ class Floors(CalibrateTest):
         copies = f"{self.program('1', 'sort=1000')} {self.program('2', 'sort=1080')}"
         self.compared(copies, status=1)
         warned = self.calibrate(f"{copies} {QUICK}").stderr
-        self.assertRegex(warned, r"noise floor of sort is [78]\.\d %, above the default --delta of 3\.0 %")
+        self.assertRegex(
+            warned, r"noise floor of sort is [78]\.\d %, above the default --delta of 3\.0 %")
         self.assertGreater(self.noise()["sort"]["epsilon"], 0.075)
         self.assertRegex(
             self.compared(copies, "--max-blocks 8 --inconclusive pass"),
