@@ -27,7 +27,7 @@ net::Exchange greeting_over_http() {
 const Workload& http_hello() {
   static constexpr std::array kParameters{
       Parameter{"requests", 1'000, 1, 100'000'000, "requests, each answered before the next"},
-      Parameter{"connections", 50, 1, 100'000, "connections that they come on, all at once"},
+      Parameter{"connections", 50, 1, 100'000, "connections for the requests, all open at once"},
   };
   static const Workload kWorkload{
       .name = "http_hello",
