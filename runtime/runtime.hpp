@@ -6,13 +6,13 @@
 //     co_return co_await half + 21;
 //   }());
 //
-// Where a Task is taken, so is a function that returns one, mostly a lambda that is a coroutine:
+// Wherever a Task is accepted, so is a function that returns one, usually a coroutine lambda:
 //
 //   rt::spawn([name]() -> rt::Task<> { co_await greet(name); });
 //
-// It is kept for as long as the task runs, with what it has captured. Called by the user instead,
-// as above, a lambda lives as long as the expression it is in: what its coroutine needs beyond that
-// is to be passed as a parameter.
+// The function and its captures are kept for as long as the task runs. A lambda that the user
+// calls, as in the first example, lives only until the end of that expression: pass what its
+// coroutine needs beyond that as a parameter.
 #pragma once
 
 #include <chrono>
@@ -52,15 +52,15 @@ namespace task {
 /// Throws std::logic_error when the calling thread runs tasks, which a block_on would hold up.
 void refuse_nested_block_on();
 
-/// Keeps `scheduler` until `root` has ended, which may destroy all other owners.
+/// Holds `scheduler` until `root` has ended: the root may destroy all other owners.
 Header* run_root(base::Ref<Spawner> scheduler, Header* root) noexcept;
 
 template <class T>
 T block_on(const base::Ref<Spawner>& scheduler, Task<T> task) {
   refuse_nested_block_on();
-  // The scheduler gives it a schedule.
+  // nullptr: run_root() sets the root's schedule.
   JoinHandle<T> root(run_root(scheduler, std::move(task).release_for_spawn(nullptr)));
-  // The root has finished, so taking its output waits for nobody.
+  // The root has finished, so taking its output does not wait.
   return std::move(root).operator co_await().await_resume();
 }
 
@@ -72,11 +72,11 @@ JoinHandle<T> spawn_on(Spawner& scheduler, Task<T> task) {
 }
 }  // namespace task
 
-/// A way to a runtime's scheduler that can be copied and used from any thread, also after the
-/// runtime has ended: tasks spawned then are cancelled at once.
+/// A copyable reference to a runtime's scheduler, usable from any thread and even after the runtime
+/// has ended: tasks spawned then are cancelled at once.
 class Handle {
  public:
-  /// The runtime that the calling thread runs tasks of. Throws std::logic_error if there is none.
+  /// The runtime whose tasks the calling thread runs. Throws std::logic_error if there is none.
   [[nodiscard]] static Handle current();
 
   template <class T>
@@ -88,8 +88,8 @@ class Handle {
     return spawn(task::as_task(std::forward<Function>(function)));
   }
 
-  /// Like Runtime::block_on. Once the runtime has ended, what waits for its timers or descriptors
-  /// may wait for ever.
+  /// Like Runtime::block_on. Once the runtime has ended, an await on its timers or descriptors may
+  /// never end.
   template <class T>
   T block_on(Task<T> task) const {
     return task::block_on(scheduler(), std::move(task));
@@ -118,10 +118,10 @@ class Handle {
 };
 
 /// A set of workers and the tasks they run. Movable. One thread at a time may call its functions,
-/// except block_on, spawn, handle and stats, which several may call.
+/// except block_on, spawn, handle and stats, which several threads may call at once.
 ///
-/// The destructor shuts down: running polls and blocking calls are waited for, every other task is
-/// cancelled.
+/// The destructor shuts the runtime down: it waits for running polls and blocking calls, and
+/// cancels every other task.
 class Runtime {
  public:
   class Builder;
@@ -131,8 +131,8 @@ class Runtime {
   ~Runtime();
 
   /// Runs `task` on the calling thread until it ends; returns its value or throws its exception.
-  /// On current_thread this is also what runs all other tasks. Throws std::logic_error when the
-  /// thread runs tasks already.
+  /// On current_thread this call also runs all other tasks. Throws std::logic_error if the thread
+  /// already runs tasks.
   template <class T>
   T block_on(Task<T> task) {
     return task::block_on(scheduler(), std::move(task));
@@ -163,25 +163,24 @@ class Runtime {
   [[nodiscard]] RuntimeStats stats() const;
   [[nodiscard]] unsigned worker_count() const noexcept;
 
-  /// Waits for the polls and the blocking calls that run now, cancels every other task, and ends
-  /// the threads. When it returns every task has been destroyed. In a task or a blocking call of
-  /// this runtime it only begins the shutdown; so it does on current_thread while another thread is
-  /// in block_on, which then ends the tasks.
+  /// Waits for the running polls and blocking calls, cancels every other task, and ends the
+  /// threads. When it returns, every task has been destroyed. Called in a task or a blocking call
+  /// of this runtime, it only begins the shutdown; likewise on current_thread while another thread
+  /// is in block_on: that thread then ends the tasks.
   void shutdown();
 
-  /// Like shutdown(), but returns false when polls or blocking calls are still running after
-  /// `limit`. May be called again. If the runtime is destroyed then, the threads go on by
+  /// Like shutdown(), but returns false if polls or blocking calls are still running after `limit`;
+  /// it may then be called again. If the runtime is destroyed instead, the threads run on by
   /// themselves, and the last worker cancels what is left.
   bool shutdown_timeout(std::chrono::nanoseconds limit);
 
-  /// What was recorded since the runtime was built, or since the last discard_trace(). To be called
-  /// once shutdown() has ended everything. Throws std::logic_error when it has not, or when the
-  /// runtime was built without Builder::trace().
+  /// The events recorded since the runtime was built, or since the last discard_trace(). Call it
+  /// once shutdown() has ended everything. Throws std::logic_error if it has not, or if the runtime
+  /// was built without Builder::trace().
   [[nodiscard]] Trace trace() const;
 
-  /// Leaves out of trace() what was recorded until now, such as a warm-up. The workers may be at
-  /// work: then each row begins with the next event of its own. Does nothing without
-  /// Builder::trace().
+  /// Leaves the events recorded so far, such as a warm-up's, out of trace(). If workers are
+  /// running, each row begins with its own next event. Does nothing without Builder::trace().
   void discard_trace();
 
  private:
@@ -209,27 +208,27 @@ class Runtime::Builder {
   Builder& lifo_slot(bool enabled);
   /// The seed of every random choice.
   Builder& seed(std::uint64_t seed);
-  /// Records every scheduling event, for Runtime::trace(): of each worker the newest `events`, up
-  /// to kMaxTraceEvents, rounded up to a power of two; kTraceEventBytes each. 0 (the default):
-  /// nothing is recorded, which costs nothing.
+  /// Records every scheduling event, for Runtime::trace(): the newest `events` of each worker, up
+  /// to kMaxTraceEvents, rounded up to a power of two; each takes kTraceEventBytes. 0 (the default)
+  /// records nothing, at no cost.
   Builder& trace(std::uint32_t events);
-  /// Threads are named "<name>-<worker>", cut to what the system takes.
+  /// Threads are named "<name>-<worker>", cut to the length that the system allows.
   Builder& thread_name(std::string name);
   /// The most threads for rt::spawn_blocking at one time, > 0; 512 by default. They are named
-  /// "<name>-block". It also limits the threads that stand in for workers of work_stealing that
-  /// block.
+  /// "<name>-block". The count also limits the threads that stand in for blocked workers of
+  /// work_stealing.
   Builder& max_blocking_threads(unsigned count);
-  /// After how long an idle one of these threads ends, >= 0; 10 s by default.
+  /// How long one of these threads is idle before it ends, >= 0; 10 s by default.
   Builder& blocking_idle_timeout(std::chrono::nanoseconds time);
   /// Called on each worker's thread before its first and after its last task. Must not throw. The
-  /// threads that stand in for those that block have numbers from worker_count() on.
+  /// threads that stand in for blocked workers are numbered from worker_count() on.
   Builder& on_thread_start(std::function<void(unsigned worker)> hook);
   Builder& on_thread_stop(std::function<void(unsigned worker)> hook);
-  /// Called with each exception that ended a task of this runtime and reaches nobody: the task had
-  /// been detached, or its JoinHandle goes without having been awaited; a call of spawn_blocking
-  /// likewise. A JoinError does not count, so that an abort is not reported. Called on the thread
-  /// on which the task ends or the handle goes, perhaps after the runtime's end. Must not throw. By
-  /// default, or when `hook` is empty, a line on stderr shows the exception's type and text.
+  /// Called with each exception that ended a task, or a call of spawn_blocking, of this runtime and
+  /// that nobody takes: the task was detached, or its JoinHandle is destroyed without having been
+  /// awaited. A JoinError does not count, so aborts are not reported. Called on the thread on which
+  /// the task ends or the handle is destroyed, perhaps after the runtime's end. Must not throw. By
+  /// default, or if `hook` is empty, a line on stderr shows the exception's type and text.
   Builder& on_unhandled_exception(std::function<void(std::exception_ptr)> hook);
 
   /// Throws std::invalid_argument for a setting that makes no sense, and std::system_error when
@@ -241,13 +240,13 @@ class Runtime::Builder {
   RuntimeOptions options_;
 };
 
-/// Gives memory of tasks and channels that have ended back to the system, and returns how many
-/// bytes. Otherwise that memory is kept for new ones: what none has wanted for about a second goes
-/// back by itself, a part at a time, by a thread of its own. For all runtimes of the process; any
-/// thread.
+/// Gives the memory of ended tasks and channels back to the system, and returns how many bytes.
+/// Otherwise that memory is kept for new ones; a thread of its own gives back, a part at a time,
+/// what has not been needed for about a second. Covers all runtimes of the process; any thread may
+/// call it.
 std::size_t trim_memory() noexcept;
 
-/// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
+/// Spawns on the runtime whose tasks the calling thread runs. Throws std::logic_error outside.
 template <class T>
 JoinHandle<T> spawn(Task<T> task) {
   return task::spawn_on(task::current_scheduler(), std::move(task));

@@ -1,4 +1,4 @@
-// The schedulers there are.
+// The available schedulers.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace scheduler {
 class Engine;
 }
 
-/// A scheduler, as Runtime::Builder::scheduler() chooses it by its name.
+/// A scheduler that Runtime::Builder::scheduler() can choose by name.
 struct SchedulerInfo {
   std::string_view name;
   std::string_view summary;
@@ -26,7 +26,7 @@ struct SchedulerInfo {
   base::Ref<scheduler::Engine> (*make)(RuntimeOptions options);
 };
 
-/// All of them; the first is the default.
+/// All schedulers; the first is the default.
 [[nodiscard]] std::span<const SchedulerInfo> schedulers() noexcept;
 
 /// The scheduler of that name, or nullptr.

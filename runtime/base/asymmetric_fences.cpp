@@ -3,7 +3,7 @@
 namespace taskbench::rt::base {
 namespace {
 
-/// Passers pay once heavy fences exceed the work between them by this many.
+/// Passers pay once heavy fences exceed the counted work between them by this number.
 constexpr std::int32_t kMany = 16;
 
 }  // namespace

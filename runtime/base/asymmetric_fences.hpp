@@ -2,12 +2,12 @@
 //
 // A light fence orders with a heavy one as two seq_cst fences do; two light ones do not. The
 // contract is that of std::experimental::asymmetric_thread_fence in the Concurrency TS 2 (P1202R5).
-// The light one is a barrier for the compiler; the heavy one a system call that makes all running
-// threads of the process pass a barrier (membarrier): some hundred nanoseconds alone, a few
+// The light one is a barrier for the compiler; the heavy one is a system call that makes all
+// running threads of the process pass a barrier (membarrier): some hundred nanoseconds alone, a few
 // microseconds when others run.
 //
-// That is right for workers that run thousands of tasks between two heavy fences. In a server they
-// run a few, and sleep. So there are two ways to pass; passers pay while any engine asks for it:
+// This suits workers that run thousands of tasks between two heavy fences. In a server they run a
+// few, and sleep. So there are two ways to pass; passers pay while any engine asks for it:
 //
 //              light                     heavy
 //   biased     barrier for the compiler  full fence, then the system call
@@ -19,18 +19,18 @@
 //   changer:  (to even)    light_suffices_ = false;  heavy barrier;  full_suffices_ = true
 //             (to biased)  full_suffices_ = false;   full fence;     light_suffices_ = true
 // One of the two loads must see the other's store. If both sides pass a full fence or a heavy
-// barrier, that holds as for any two. Else both have read `true`. If the other has read it from a
+// barrier, that holds as usual. Otherwise both have read `true`. If the other has read it from a
 // change to even that the passer has not seen, the passer's light barrier came before that change's
 // heavy one, and the other, which comes after it, sees the passer's store. If the passer has read
 // it from a change to biased that the other has not seen, the other's full fence came before that
 // change's, and the passer, which comes after it, sees the other's store.
 //
-// It is even at first, and for ever where the system has no such call.
+// The way is even at first, and stays so if the system has no such call.
 //
 // Threads: any.
 //
-// Rejected (docs/adr/0025): a way for each lock and each pool, which the passer would have to look
-// up; locked instructions for all, which ADR 0002 has measured.
+// Rejected (docs/adr/0025): a separate way for each lock and each pool, which the passer would have
+// to look up; locked instructions for all, which ADR 0002 has measured.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class AsymmetricFences {
     heavy_barrier();  // seq_cst: the other's half, where passers have a barrier for the compiler
   }
 
-  /// Makes passers pay, since heavy fences come often, until each caller has called end_asking().
+  /// Makes passers pay, as heavy fences are frequent, until each caller has called end_asking().
   void ask_passers() noexcept {
     const LockGuard lock(mutex_);
     if (++askers_ != 1) return;
@@ -81,7 +81,7 @@ class AsymmetricFences {
   Atomic<bool> light_suffices_{false};
   Atomic<bool> full_suffices_{true};
   Mutex mutex_;
-  /// 1 at first: until the heavy barrier is known to be there.
+  /// 1 at first: until the heavy barrier is known to exist.
   int askers_ TASKBENCH_GUARDED_BY(mutex_) = 1;
 };
 
@@ -104,9 +104,9 @@ class FenceBalance {
   FenceBalance& operator=(const FenceBalance&) = delete;
   ~FenceBalance() { set_asking(false); }
 
-  /// To be called after each heavy fence.
+  /// Called after each heavy fence.
   void count_heavy() noexcept;
-  /// To be called after some dozens of polls.
+  /// Called after some dozens of polls.
   void count_work() noexcept {
     // relaxed: a count
     if (__builtin_expect(surplus_.load(relaxed) > 0, 0)) lower();

@@ -1,9 +1,9 @@
 // A lock that one thread, the owner, takes all the time and others take rarely.
 //
-// The owner enters and leaves with plain stores and a load; a visitor pays for it with a heavy
+// The owner enters and leaves with plain stores and a load; a visitor pays for this with a heavy
 // fence (a system call that makes the owner's core pass a barrier). Visits come in bursts: after a
-// theft there are timers to cancel, and often another theft. So a visitor leaves the gate ajar:
-// both sides pass full fences then, until the owner has passed enough of them and opens it again.
+// steal there are timers to cancel, and often another steal. So a visitor leaves the gate ajar:
+// both sides then pass full fences, until the owner has passed enough of them and opens it again.
 //
 // Why both cannot be inside: the story of two threads
 //   owner:    owner_inside_ = 1;  light fence;  read gate_; if not open: full fence; read it again
@@ -16,13 +16,13 @@
 // is that visitor's store or a later one, an open gate only where the owner itself has opened it.
 //
 // Threads: owner_* by the owner, visitor_* by any other thread. Another thread may become the owner
-// once it has acquired what the one before did. The sections must be short and must not call user
+// once it has acquired what the previous one did. The sections must be short and must not call user
 // code. If a visitor loses its core inside, the owner waits for it, and a visitor that must come in
-// waits for whoever is inside. No turn is promised: an owner among visitors that all must come in
+// waits for the thread inside. The lock is not fair: an owner among visitors that all must come in
 // finds the gate shut more often than they do.
 //
-// Rejected: a compare-exchange per operation, as the owner of Tokio's and Go's queues does: it
-// waits until all stores before it are done, and those are cache misses when tasks are created.
+// Rejected: a compare-exchange per operation, as by the owner of Tokio's and Go's queues: it waits
+// until all stores before it are done, and those are cache misses when tasks are created.
 //
 // Reference: Vasudevan, Namjoshi & Edwards, "Simple and fast biased locks" (PACT 2010).
 #pragma once
@@ -85,7 +85,7 @@ class TASKBENCH_LOCK BiasedLock {
 
   void owner_enter_by_full_fence() noexcept;
 
-  /// Of a visitor that has shut a gate that was like this.
+  /// The fence of a visitor that has shut the gate; `before` is how the gate was.
   static void fence_behind(std::uint32_t before) noexcept {
     if (before == kAjar) {
       full_fence();  // seq_cst: the visitor's half of the story at the top

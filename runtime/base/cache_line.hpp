@@ -1,4 +1,4 @@
-// The unit of cache traffic, for keeping apart what different threads write.
+// The unit of cache traffic, for keeping apart data that different threads write.
 #pragma once
 
 #include <cstddef>

@@ -24,9 +24,9 @@ constexpr int kMaxEvents = 256;
                           std::string("watch descriptors: ") + call);
 }
 
-/// epoll_wait with a limit in nanoseconds where the system has it (Linux 5.11); else in
-/// milliseconds, rounded up. The thread sanitizer knows epoll_wait alone, and so learns that what
-/// was written before a descriptor was added is seen by whoever gets its event.
+/// epoll_wait with a limit in nanoseconds if the system has it (Linux 5.11), or else in
+/// milliseconds, rounded up. The thread sanitizer knows only epoll_wait, from which it learns that
+/// writes before a descriptor was added are visible to the thread that gets its event.
 int wait_for_events(int epoll, epoll_event* events, std::chrono::nanoseconds limit) noexcept {
 #if defined(SYS_epoll_pwait2) && !defined(TASKBENCH_TSAN)
   timespec time{};
@@ -51,7 +51,7 @@ void Poller::open() {
     errno = error;
     fail("epoll_create1");
   }
-  // Each write is an edge, and an edge is seen once: nobody has to read what was written.
+  // Each write is an edge, and an edge is seen once: the eventfd need not be read.
   epoll_event edge{};
   edge.events = EPOLLIN | EPOLLET;
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, wake_, &edge) != 0) {

@@ -31,8 +31,8 @@ class Poller {
   /// Makes the descriptors. Throws std::system_error.
   void open();
   [[nodiscard]] bool is_open() const noexcept { return descriptor() >= 0; }
-  /// The epoll descriptor, or -1 if it is not open. What is added to it must carry data that is not
-  /// nullptr.
+  /// The epoll descriptor, or -1 if it is not open. Descriptors added to it must carry data other
+  /// than nullptr.
   [[nodiscard]] int descriptor() const noexcept {
     // acquire: pairs with the release in open(): wake_ and events_ are there
     return epoll_.load(acquire);
@@ -43,7 +43,7 @@ class Poller {
   /// One of the events that the last wait() has found.
   [[nodiscard]] Event event(std::size_t index) const noexcept;
 
-  /// Ends the wait() under way, or else the next one. To be called only once it is open.
+  /// Ends the wait() under way, or else the next one. Call it only once the poller is open.
   void wake() noexcept;
 
  private:

@@ -1,10 +1,10 @@
-// Joint ownership: an object that counts its owners, and goes with the last.
+// Joint ownership: an object that counts its owners, and is destroyed with the last.
 //
-// Threads: an owner belongs to one thread at a time; owners of one object to any. Whoever makes a
-// new one from a pointer must know that some other stays until it is made.
+// Threads: an owner belongs to one thread at a time; owners of one object to any. To make a new one
+// from a pointer, the caller must know that some other stays meanwhile.
 //
 // Rejected: std::shared_ptr. The permutation tester could not see its counts; it takes two words
-// where one does, and a compare-exchange loop to share what is at hand as `this`.
+// where one would do, and a compare-exchange loop to share an object from its `this`.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace taskbench::rt::base {
 
-/// Base of what is owned jointly.
+/// Base of jointly owned classes.
 class Shared {
  public:
   Shared(const Shared&) = delete;
@@ -64,7 +64,7 @@ class Ref {
     if (object_ != nullptr && object_->drop_owner()) delete object_;
   }
 
-  /// Gives the ownership to whoever adopts the pointer.
+  /// Gives the ownership up, for adopt() to take over with the pointer.
   [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
   [[nodiscard]] static Ref adopt(T* object) noexcept { return Ref(object, Adopt{}); }
 

@@ -1,5 +1,5 @@
 // The system calls that move the bytes of a stream, or watch a descriptor. The tester's models
-// answer them themselves (tests/model/kernel.hpp); here they are the system's.
+// implement them themselves (tests/model/kernel.hpp); here they are the system's.
 #pragma once
 
 #include <sys/epoll.h>

@@ -26,7 +26,7 @@ void heavy_barrier() noexcept {
 
 #else
 
-// The thread sanitizer would not see the order that membarrier makes.
+// The thread sanitizer would not see the order that membarrier establishes.
 bool prepare_heavy_barrier() noexcept { return false; }
 void heavy_barrier() noexcept { std::abort(); }
 

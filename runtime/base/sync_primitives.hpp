@@ -2,16 +2,15 @@
 // defines thread-local variables.
 //
 // Production code names these types, never the std ones, so that the permutation tester can put its
-// own in their place. Here they are the std types, or compile to
-// the same code.
+// own in their place. Here they are the std types, or compile to the same code.
 //
 // The tester compiles the runtime's sources once more, with a header of its own before each (the
 // compiler's -include), which defines TASKBENCH_MODEL, provides what is defined below, and renames
 // the namespace `taskbench` by a macro. So the linker sees other names for all of those sources,
 // even where no primitive occurs in the name: the two builds cannot be mixed up in one program
-// (tests/model/names_test.py). Rejected: an inline namespace. Around the primitives alone it leaves
-// the names of what uses them alike; around everything, each file would have to spell it, as clang
-// 16 does not take up an inline namespace that is reopened without it (CWG 2061).
+// (tests/model/names_test.py). Rejected: an inline namespace. Around the primitives alone, it does
+// not change the names of the code that uses them; around everything, each file would have to spell
+// it, as clang 16 does not accept an inline namespace that is reopened without it (CWG 2061).
 //
 // Memory orders are always written, with the short names below; operator forms are not used.
 #pragma once
@@ -60,7 +59,7 @@ namespace taskbench::rt::base {
 template <class T>
 using Atomic = std::atomic<T>;
 
-/// std::mutex, as a type of which clang knows that it is a lock.
+/// std::mutex, as a type that clang knows to be a lock.
 class TASKBENCH_LOCK Mutex {
  public:
   void lock() TASKBENCH_ACQUIRE() TASKBENCH_UNCHECKED { mutex_.lock(); }
@@ -73,7 +72,7 @@ class TASKBENCH_LOCK Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a lock from its beginning to its end: std::lock_guard, of which clang knows that.
+/// Holds a lock from its construction to its destruction: std::lock_guard, as known to clang.
 template <class Lock>
 class [[nodiscard]] TASKBENCH_LOCK_SCOPE Guard {
  public:
@@ -97,18 +96,19 @@ inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
 /// The calling thread's own `T`, zero until it is written; destroyed when the thread ends. Not for
-/// functions that are inlined into coroutines: they may go on on another thread, and a compiler may
-/// keep the address across the suspension. `Tag` tells apart variables of one type. `T` or `Tag`
-/// should be from an anonymous namespace, or each access costs what a symbol of another file costs.
+/// functions that are inlined into coroutines: these may resume on another thread, and a compiler
+/// may keep the address across the suspension. `Tag` tells apart variables of one type. `T` or
+/// `Tag` should be from an anonymous namespace, or each access costs as much as to a symbol of
+/// another file.
 template <class T, class Tag = T>
 [[nodiscard]] inline T& of_this_thread() noexcept {
   constinit thread_local T value{};
   return value;
 }
 
-/// The processor's time stamp counter. Read in the order of cause and effect, also between threads:
-/// nothing that comes before in the program is still under way when it is read, so an effect that
-/// was seen before is older; and a store that comes after cannot have been seen yet.
+/// The processor's time stamp counter. Its readings follow cause and effect, even between threads:
+/// no earlier instruction of the program is still under way when it is read, so an effect that was
+/// seen before is older; and a later store cannot have been seen yet.
 #if defined(__x86_64__)
 inline constexpr bool kHasTimeStampCounter = true;
 inline std::uint64_t time_stamp_counter() noexcept {
@@ -173,7 +173,7 @@ inline void yield_thread() noexcept { std::this_thread::yield(); }
 /// and the last.
 template <class T, class IsDone>
 void spin_until(const Atomic<T>& word, int rounds, const IsDone& is_done) noexcept {
-  // relaxed: whatever the caller does next synchronises
+  // relaxed: the caller's next operation synchronises
   for (int round = 0; !is_done(word.load(relaxed)); ++round) {
     if (round < rounds) {
       spin_hint();
@@ -187,10 +187,10 @@ void spin_until(const Atomic<T>& word, int rounds, const IsDone& is_done) noexce
 void name_this_thread(const char* name) noexcept;
 
 /// Calls `run` on a thread of its own, named `name`, which takes no signals and is never joined:
-/// for what may still be under way when the process ends. False: the system gives no thread.
+/// for work that may still be under way when the process ends. False: the system gives no thread.
 [[nodiscard]] bool start_background_thread(const char* name, void (*run)() noexcept) noexcept;
 
-/// Lets that time pass, whatever happens.
+/// Sleeps for that time, whatever happens.
 void sleep_for(Clock::duration time) noexcept;
 
 /// Sleeps while `word` holds `expected`, at most until `deadline`, and returns false when that has

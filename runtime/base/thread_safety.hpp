@@ -1,9 +1,8 @@
 // What clang's thread safety analysis reads (-Wthread-safety): which lock guards a member, and
-// which locks a function takes, gives up or needs. A member that is read before its lock, or after,
-// does not compile then. The permutation tester cannot see that: plain memory is no operation to
-// it.
+// which locks a function takes, gives up or needs. Reading a member outside of its lock then does
+// not compile. The permutation tester cannot see that: to it, plain memory is not an operation.
 //
-// For other compilers these stand for nothing, and behind the tester's primitives, whose locks are
+// These expand to nothing for other compilers, and with the tester's primitives, whose locks are
 // other types: each source is compiled with the real ones, too.
 //
 // Not expressed: a guard that belongs to another object, such as the lock of the list that a
@@ -18,14 +17,14 @@
 #define TASKBENCH_THREAD_SAFETY(...)
 #endif
 
-// Of types: a lock; and an object that holds one from its constructor to its destructor.
+// For types: a lock; and an object that holds one from its constructor to its destructor.
 #define TASKBENCH_LOCK TASKBENCH_THREAD_SAFETY(capability("mutex"))
 #define TASKBENCH_LOCK_SCOPE TASKBENCH_THREAD_SAFETY(scoped_lockable)
 
-// Of members: read and written with the lock held; and what a pointer points to.
+// For members: read and written with the lock held; and what a pointer points to.
 #define TASKBENCH_GUARDED_BY(...) TASKBENCH_THREAD_SAFETY(guarded_by(__VA_ARGS__))
 
-// Of functions: called with the lock held; called without it; takes it, tries to, gives it up.
+// For functions: called with the lock held; called without it; takes it, tries to, gives it up.
 #define TASKBENCH_REQUIRES(...) TASKBENCH_THREAD_SAFETY(requires_capability(__VA_ARGS__))
 #define TASKBENCH_EXCLUDES(...) TASKBENCH_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
 #define TASKBENCH_ACQUIRE(...) TASKBENCH_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
@@ -33,5 +32,5 @@
 #define TASKBENCH_RELEASE(...) TASKBENCH_THREAD_SAFETY(release_capability(__VA_ARGS__))
 #define TASKBENCH_RETURNS_LOCK(...) TASKBENCH_THREAD_SAFETY(lock_returned(__VA_ARGS__))
 
-// Of functions: not analysed. Locks are made of such functions; elsewhere a comment says why.
+// For functions: not analysed. Locks are made of such functions; elsewhere a comment says why.
 #define TASKBENCH_UNCHECKED TASKBENCH_THREAD_SAFETY(no_thread_safety_analysis)

@@ -13,7 +13,7 @@ namespace {
 
 struct PoolTag;
 
-/// The pool whose thread this is.
+/// The pool to which this thread belongs.
 const Pool*& pool_of_this_thread() noexcept { return base::of_this_thread<const Pool*, PoolTag>(); }
 
 }  // namespace

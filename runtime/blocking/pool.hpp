@@ -1,18 +1,20 @@
 // Threads for calls that block: each runs one call at a time, to its end.
 //
 // A call is a task whose coroutine never suspends (blocking/spawn_blocking.hpp): so it has a
-// JoinHandle, which gets what it returns or throws, and an abort before it begins ends it unrun.
+// JoinHandle, which gets its result or exception, and an abort before it begins ends it unrun.
 //
-// Threads: any. The pool's own are started when a call finds none that is idle, up to a limit, and
-// end when they have been idle for a while. Beyond the limit calls wait their turn, oldest first.
+// Threads: any. The pool starts a thread when a call finds none idle, up to a limit; a thread ends
+// when it has been idle for a while. Beyond the limit calls wait their turn, oldest first.
 //
-// Shutdown: close() cancels what has not begun; join() waits for what runs, which nobody can end.
+// Shutdown: close() cancels calls that have not begun; join() waits for the running ones, which
+// cannot be stopped.
 //
 // Invariants
 //   B1  Everything but the constants is guarded by mutex_.
-//   B2  A thread is in idle_ while it waits, until somebody takes it out to give it a token, or it
-//       takes itself out when it has waited for too long.
-//   B3  Each thread owns the pool's owner, so that a pool that was left alone goes with the last.
+//   B2  A thread is in idle_ while it waits, until another thread takes it out to give it a token,
+//       or it takes itself out when it has waited for too long.
+//   B3  Each thread owns the pool's owner, so that a detached pool is destroyed with its last
+//       thread.
 #pragma once
 
 #include <chrono>
@@ -40,23 +42,23 @@ class Pool {
     std::string thread_name;
   };
 
-  /// `owner`, in which the pool lies, is where rt::spawn goes in a call.
+  /// `owner` contains the pool; rt::spawn in a call spawns on it.
   Pool(task::Spawner& owner, Settings settings) : owner_(owner), settings_(std::move(settings)) {}
   ~Pool() = default;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   /// Runs `call`, a task that has never been polled, on one of the threads. After close() it is
-  /// cancelled. Throws std::system_error, and has cancelled it, when there is no thread and the
-  /// system gives none. Some other owner of `owner` must stay until it returns.
+  /// cancelled. Throws std::system_error, with `call` cancelled, if there is no thread and the
+  /// system gives none. Another reference to `owner` must last until this returns.
   void run(task::Header* call);
 
   /// Refuses later calls, and cancels those that have not begun.
   void close() noexcept;
 
   /// After close(): waits until no call is left and all threads have ended. Returns false, and may
-  /// be called again, when `deadline` has passed, and at once in a call of this pool, which cannot
-  /// wait for itself. One thread at a time.
+  /// be called again, if `deadline` passes first; at once in a call of this pool, which cannot wait
+  /// for itself. One thread at a time.
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept;
 
   /// Instead of another join(): leaves the threads to end by themselves.

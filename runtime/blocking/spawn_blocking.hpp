@@ -1,4 +1,4 @@
-// spawn_blocking(): runs a call that blocks on a thread of its own.
+// spawn_blocking(): runs a blocking call on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -45,11 +45,11 @@ JoinHandle<ResultOf<Function>> spawn_on(task::Spawner& runtime, Function&& funct
 
 }  // namespace blocking
 
-/// Calls `function`, which may block the thread for as long as it likes, on one of the runtime's
-/// threads for that, of which there are up to Builder::max_blocking_threads; beyond, it waits its
-/// turn. The workers go on meanwhile. The handle gets what it returns or throws; aborted, or left
-/// over when the runtime shuts down, before it has begun it is never called, and awaiting it throws
-/// JoinError. Once it has begun nothing ends it, and the shutdown waits for it.
+/// Calls `function`, which may block for as long as it likes, on one of the runtime's threads for
+/// blocking calls, of which there are up to Builder::max_blocking_threads; if all are busy, it
+/// waits its turn. The workers go on meanwhile. The handle gets its result or exception. If it is
+/// aborted, or the runtime shuts down, before it has begun, it is never called, and awaiting the
+/// handle throws JoinError. Once begun it cannot be stopped, and the shutdown waits for it.
 ///
 /// In `function`, rt::spawn and rt::spawn_blocking go to the same runtime, and block_on, of any
 /// runtime, is allowed. Throws std::logic_error outside of a runtime, and std::system_error when

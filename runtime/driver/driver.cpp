@@ -11,11 +11,11 @@
 namespace taskbench::rt::driver {
 namespace {
 
-/// How long the watcher lets whoever has left the driver run tasks before it takes it.
+/// How long the watcher lets the thread that has left the driver run tasks before it takes it.
 constexpr std::chrono::milliseconds kWatch{10};
 
-/// The value of a token between the appointment of its owner as watcher and that thread's noticing
-/// it. For the parker it is the same as no token.
+/// The value of a token from the appointment of its owner as watcher until that thread notices it.
+/// For the parker it is the same as no token.
 constexpr std::uint32_t kTold = 0;
 
 /// A bit of inside_: the thread sleeps in epoll_wait.
@@ -71,7 +71,7 @@ void Driver::interrupt(Tick when) noexcept {
   base::full_fence();
   // relaxed: ordered by the fence
   if (when >= wakes_at_.load(base::relaxed)) return;
-  // acquire: pairs with the release in sleep_inside(); whoever polls has seen the poller opened
+  // acquire: pairs with the release in sleep_inside(); a thread that polls saw the poller opened
   signal(inside_.load(base::acquire));
 }
 
@@ -122,11 +122,11 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
   for (;;) {
     const bool polls = poller_.is_open();
     const Tick due = next_tick();
-    // relaxed: ordered by the fence, as is inside_: whoever publishes what is not seen below stores
-    // its signal behind a later fence, and so after this
+    // relaxed: ordered by the fence, as is inside_: a thread that publishes something not seen
+    // below stores its signal behind a later fence, and so after this
     signal_.store(0, base::relaxed);
     wakes_at_.store(due, base::relaxed);
-    // release: pairs with the acquire of who signals, and uses the poller that this thread has seen
+    // release: pairs with the acquire of a signaller, which uses the poller that this thread saw
     inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::release);
     // seq_cst: the inside thread's half of the story at the top of the header
     base::full_fence();
@@ -139,9 +139,9 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
         static_cast<void>(base::futex_wait(signal_, 0, until));
       }
     }
-    // relaxed: D3; whoever reads what was there ends a sleep that is over
+    // relaxed: D3; a thread that reads the old value ends a sleep that is over
     inside_.store(0, base::relaxed);
-    wakes_at_.store(0, base::relaxed);  // relaxed: D3; whoever reads what was there signals in vain
+    wakes_at_.store(0, base::relaxed);  // relaxed: D3; one that reads the old value signals in vain
     const bool has_limit = due != kNever || deadline != Clock::time_point::max();
     const Clock::time_point now = has_limit ? Clock::now() : Clock::time_point::min();
     if (events_ != 0 || now >= time_of(due)) {
@@ -164,7 +164,7 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
   bool in_time = true;
   lock_.lock();
   join_line(self, reserve);
-  // Watches even while somebody has the driver: whoever gives it up need not wake a watcher then.
+  // Watches even while the driver is taken: the thread that gives it up need not wake a watcher.
   // relaxed: under lock_ (D1)
   if (in_use() && watcher_ == nullptr && !(reserve && held_.load(base::relaxed))) watcher_ = &self;
   for (;;) {

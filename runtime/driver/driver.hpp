@@ -1,39 +1,38 @@
-// The driver: where the threads of an engine sleep, and what wakes tasks for descriptors and
-// timers.
+// The driver: the threads of an engine sleep in it, and it wakes tasks for descriptors and timers.
 //
-// It is the Sleeper of the engine's parkers (docs/adr/0017). One thread at a time has it: one that
-// finds it free when it goes to sleep sleeps inside, in epoll_wait if there is anything to watch,
-// at most until the first timer of all wheels; the others sleep in the futexes of their tokens.
-// Waking the one inside is one write to an eventfd, and nothing is done for one that is awake. For
-// an engine that uses neither descriptors nor timers it opens nothing: the one inside sleeps in a
-// futex, too.
+// It is the Sleeper of the engine's parkers (docs/adr/0017). One thread at a time has it: a thread
+// that finds it free when it goes to sleep sleeps inside, in epoll_wait if there is anything to
+// watch, at most until the first timer of all wheels; the others sleep in the futexes of their
+// tokens. Waking the thread inside is one write to an eventfd; an awake one needs nothing. For an
+// engine that uses neither descriptors nor timers the driver opens nothing: the thread inside
+// sleeps in a futex, too.
 //
-// Events and timers that are due end sleep(); the thread still has the driver then. It becomes a
-// worker that is awake first, and then calls dispatch(), which wakes the tasks in its own context
-// and gives the driver up. A worker that does not sleep looks every now and then.
+// Events and due timers end sleep(); the thread still has the driver then. It first becomes an
+// awake worker, and then calls dispatch(), which wakes the tasks in its own context and gives the
+// driver up. A worker that does not sleep looks every now and then.
 //
 // No wake-up is lost: the story of two threads
 //   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open
 //   others:   publish one of these;      fence;  read wakes_at_, inside_
 // One of the two fences comes first. If it is that of the thread inside, the others see that it
 // sleeps, and how, and end its sleep. If it is the others', the thread inside sees what they have
-// published. What ends the sleep is kept until it sleeps: the word signal_, or the eventfd.
+// published. A signal that comes before the sleep is kept: in the word signal_, or in the eventfd.
 //
-// The watch. Whoever leaves the driver to run tasks may compute for long while all others sleep
-// outside. So one of these, the watcher, sleeps for at most kWatch, and takes the driver then if
-// nobody has it, else stops watching. Whoever goes to sleep outside watches if nobody does; whoever
-// leaves the driver appoints a watcher only if there is none even so. Threads in block_on beside a
-// pool are of the reserve: they take the driver no other way, and watch only while nobody has it,
-// as tasks are better woken by a worker.
+// The watch. A thread that leaves the driver to run tasks may compute for long while all others
+// sleep outside. So one of these, the watcher, sleeps for at most kWatch, and then takes the driver
+// if it is free, or else stops watching. A thread that goes to sleep outside watches if none does;
+// a thread that leaves the driver appoints a watcher only if there is still none. Threads in
+// block_on beside a pool are the reserve: they take the driver in no other way, and watch only
+// while it is free, as a worker is better placed to wake tasks.
 //
 // Threads: any; dispatch by the one that has the driver.
 //
 // Invariants
 //   D1  held_ is written, and line_ and watcher_ are guarded, under lock_.
-//   D2  events_ and what the poller has found belong to the thread that has the driver.
+//   D2  events_ and the poller's results belong to the thread that has the driver.
 //   D3  inside_ and wakes_at_ are written by the thread that has the driver; 0 while it does not
 //       sleep.
-//   D4  While nobody has the driver, and it is in use, and somebody sleeps, there is a watcher.
+//   D4  While the driver is free and in use, and some thread sleeps, there is a watcher.
 //
 // Reference: Schmidt et al., "Leader/Followers" (Pattern Languages of Program Design 4, 2000).
 #pragma once
@@ -57,7 +56,7 @@ class Driver final : public park::Sleeper, public base::Shared {
   using Clock = base::Clock;
 
  public:
-  /// The driver of an engine with so many workers, each of which has a wheel.
+  /// The driver of an engine with this many workers, each of which has a wheel.
   explicit Driver(std::uint32_t workers);
 
   // For sockets and descriptors.
@@ -80,14 +79,14 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   [[nodiscard]] bool watches_descriptors() const noexcept { return poller_.is_open(); }
 
-  /// Wakes what can be woken now, unless somebody sleeps inside and will do so. `own` is the wheel
-  /// of the worker that calls, or nullptr.
+  /// Wakes the tasks that can be woken now, unless a thread sleeps inside and will do so. `own` is
+  /// the wheel of the calling worker, or nullptr.
   void look(Wheel* own) noexcept {
     if (__builtin_expect(in_use(), 0)) look_now(own);
   }
 
-  /// To be called after each sleep in a parker of this driver: if that ended for events or timers,
-  /// the calling thread has the driver, and wakes their tasks here. `own` as in look().
+  /// Called after each sleep in a parker of this driver: if that ended for events or timers, the
+  /// calling thread has the driver, and wakes their tasks here. `own` as in look().
   void dispatch(Wheel* own) noexcept {
     if (has_it()) wake_and_release(own);
   }
@@ -98,7 +97,7 @@ class Driver final : public park::Sleeper, public base::Shared {
                            Clock::time_point deadline) noexcept override;
   void wake(const park::Token* token) noexcept override;
 
-  /// When the next timer is to be looked at, at the latest; the end of time: there is none.
+  /// The latest time at which to look at the next timer; the end of time: there is none.
   [[nodiscard]] Clock::time_point next_timer() const noexcept { return time_of(next_tick()); }
 
   /// Where threads of the reserve sleep.
@@ -132,8 +131,8 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   [[nodiscard]] bool sleep_inside(const park::Token& token, std::uint32_t expected,
                                   Clock::time_point deadline) noexcept;
-  /// Sleeps until there is a token, or until it is the caller's turn to take the driver, which it
-  /// has then: `takes_it`.
+  /// Sleeps until there is a token, or until it is the caller's turn and it has taken the driver:
+  /// `takes_it`.
   [[nodiscard]] bool sleep_outside(park::Token& token, std::uint32_t expected,
                                    Clock::time_point deadline, bool reserve,
                                    bool& takes_it) noexcept;

@@ -1,19 +1,18 @@
-// Whether a call in one direction of a descriptor may succeed, and who waits until it may.
+// Whether a call in one direction of a descriptor may succeed, and the task that waits until then.
 //
 // Threads: set() by the thread that has the driver; the others by the task that reads, or writes.
 //
-// The driver asks the kernel for edges: it is notified once that there is something to read, not
-// again until more comes. So no edge may be lost between a call that finds nothing and the wait for
-// the next. An operation therefore *takes* the readiness before its call: an edge that comes during
-// the call sets it anew. An operation that the kernel refuses (EAGAIN) leaves it taken and waits,
-// and so does one that got less than it asked TCP for: the next edge comes with the next byte. One
-// that may have left something gives it back.
+// The driver asks the kernel for edges: it is notified once that there is something to read, and
+// not again until more comes. So no edge may be lost between a call that finds nothing and the wait
+// for the next. An operation therefore *takes* the readiness before its call: an edge that comes
+// during the call sets it anew. An operation that the kernel refuses (EAGAIN) leaves it taken and
+// waits, and so does one that got less than it asked TCP for: the next edge comes with the next
+// byte. An operation that may have left data gives the readiness back.
 //
-// The word is a state, and with it the task whose operation has begun to wait, if there is one.
-// That operation has the direction from then on until it takes the readiness or is given up, also
-// once an event has woken its task: so a second operation is refused whether that task has been
-// polled in the meantime or not, and also if it is one of the same task, which a branch of join()
-// or select() may await.
+// The word is a state, together with the task whose operation has begun to wait, if there is one.
+// That operation occupies the direction until it takes the readiness or is given up, even once an
+// event has woken its task: so a second operation is refused whether that task has been polled in
+// the meantime or not, even if it belongs to the same task, in a branch of join() or select().
 //
 //   no -> no, task -> yes | lasting, task -> no   (waits; the event that ends it; it is taken)
 //   yes, lasting -> no -> yes, lasting            (taken; given back, or a new event)
@@ -23,21 +22,21 @@
 // lasting is a `yes` that only EAGAIN ends: the end of the stream has come, which is still to be
 // read after the last bytes and has no edge of its own; or urgent data, before which a read stops.
 //
-// closed: no events will be reported any more. Every call is made, and what would have to wait
-// fails.
+// closed: no events will be reported any more. Every call is made, and an operation that would have
+// to wait fails.
 //
 // Invariants
-//   R1  While the word holds a task and `no`, a counted reference to the task belongs to it. Else
-//       the operation that stands there keeps the task, in whose coroutines it lies.
-//   R2  No edge is lost: after an event the word is not `no` until somebody has taken the
-//       readiness, who then makes a call.
+//   R1  While the word holds a task and `no`, a counted reference to the task belongs to it.
+//       Otherwise the task stays because the registered operation lies in its coroutines.
+//   R2  No edge is lost: after an event the word is not `no` until an operation has taken the
+//       readiness, which then makes a call.
 //   R3  Once closed, closed for good.
 //   R4  Only one operation knows that it stands in the word. No other takes its place until it has
 //       taken the readiness or was withdrawn.
 //
-// Rejected: to look first and to clear what was seen only after EAGAIN. The edge that comes in
-// between would be cleared as well, unless each event carried a number (Tokio's tick), and an
-// operation that fails would cost as much as it does here.
+// Rejected: looking first, and clearing the readiness only after EAGAIN. An edge that comes in
+// between would be cleared as well, unless each event carried a number (Tokio's tick), and a
+// failing operation would cost as much as it does here.
 #pragma once
 
 #include <cstdint>
@@ -62,15 +61,16 @@ class Readiness {
     refused,  ///< some other operation waits here
   };
 
-  /// Takes the readiness, and whoever stood here out of the word; or returns `no` or `occupied` and
-  /// changes nothing. `own`: the task for which the calling operation stands here, or nullptr.
+  /// Takes the readiness, and removes the registered task from the word; or returns `no` or
+  /// `occupied` and changes nothing. `own`: the task for which the calling operation stands here,
+  /// or nullptr.
   [[nodiscard]] State take(const task::Header* own) noexcept {
     std::uintptr_t seen = word_.load(base::relaxed);  // relaxed: the exchange below synchronises
     for (;;) {
       if (task_in(seen) != own) return State::occupied;
       if (!is_ready(seen)) return State::no;
       const State state = state_of(seen);
-      // acquire: pairs with the release in put(): the call comes after what it was announced for;
+      // acquire: pairs with the release in put(): the call comes after the announced event;
       // relaxed on failure: looks again
       if (word_.compare_exchange_weak(seen, left_by(state), base::acquire, base::relaxed)) {
         return state;
@@ -88,8 +88,8 @@ class Readiness {
     if (!is_ready(seen)) set(state);
   }
 
-  /// Begins to wait. `task` is the one that this thread polls, and in whose operation take(nullptr)
-  /// has returned `no`.
+  /// Begins to wait. `task` is the one that this thread polls; in its operation take(nullptr) has
+  /// returned `no`.
   [[nodiscard]] Wait wait(task::Header* task) noexcept {
     task::reference_in_poll(task);
     std::uintptr_t seen = word_of(State::no);
@@ -118,8 +118,8 @@ class Readiness {
   /// Ends the watch for good. Returns the task that waits, to be woken, or nullptr.
   [[nodiscard]] task::Header* close() noexcept { return put(State::closed); }
 
-  /// Makes the word that of a new descriptor, whose first operation tries at once. The old one is
-  /// gone, and nobody stands here.
+  /// Makes the word that of a new descriptor, whose first operation tries at once. The old
+  /// descriptor is gone, and no operation stands here.
   void renew() noexcept {
     put(State::yes);
     // relaxed: the lock of Registrations hands over what the next owner needs to see
@@ -158,7 +158,7 @@ class Readiness {
     return reinterpret_cast<task::Header*>(word & ~kStates);
   }
 
-  // Nothing is known of a new descriptor: whoever comes first tries.
+  // Nothing is known of a new descriptor: the first operation tries.
   base::Atomic<std::uintptr_t> word_{word_of(State::yes)};
 };
 

@@ -44,8 +44,7 @@ void Registration::retire() noexcept {
   TASKBENCH_ASSERT(!reading_.is_awaited() && !writing_.is_awaited(),
                    "a socket or descriptor must outlive the operations on it");
   if (descriptor_ < kFirstSimulated) {
-    // Not left to close(): the descriptor of a forked child may keep the same file open, and
-    // watched.
+    // Not left to close(): a forked child's descriptor may keep the same file open, and watched.
     static_cast<void>(
         base::system::epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr));
   } else if (Simulation* const with = simulation()) {
@@ -84,7 +83,7 @@ Registration& Registrations::add(Driver& driver, int descriptor) {
   made->is_owned = false;
   const base::LockGuard guard(mutex_);
   if (closed_) {
-    static_cast<void>(made->reading_.close());  // nobody waits so far
+    static_cast<void>(made->reading_.close());  // no task waits so far
     static_cast<void>(made->writing_.close());
   }
   return *made;

@@ -1,12 +1,12 @@
 // The descriptors that the driver watches, each from its first use to its end.
 //
 // Threads: on_events() by the thread that has the driver; add() and close() by any; remove() once,
-// by whoever owns the registration; the readiness: see readiness.hpp.
+// by the owner of the registration; the readiness: see readiness.hpp.
 //
-// A descriptor is added to epoll once, for both directions and for edges, and the address of its
-// registration is what an event carries. The registration belongs to the descriptor's number, for
-// as long as the driver lives: an event that was fetched before its descriptor was closed may be
-// reported to the next of that number, which tries in vain. An edge of its own comes later than
+// A descriptor is added to epoll once, for both directions and for edges; an event carries the
+// address of its registration. The registration belongs to the descriptor's number, for as long as
+// the driver lives: an event that was fetched before its descriptor was closed may be reported to
+// the next descriptor of that number, which tries in vain. An edge of its own comes later than
 // that: the thread that has the driver passes all events on before it fetches more.
 //
 // Registrations are small, and two share a cache line: those whose numbers are 64 apart, so that
@@ -14,13 +14,13 @@
 //
 // Invariants
 //   G1  pages_ and closed_ are guarded by mutex_, which also orders what the owner of a number did
-//       before what its next one does.
-//   G2  While nobody owns a number, both of its directions can be taken, as in a new registration;
+//       before what its next owner does.
+//   G2  While a number has no owner, both of its directions can be taken, as in a new registration;
 //       or they are closed.
 //
 // Rejected: a registration on the heap for each (64 bytes instead of 32, and a list of all of them;
-// it could be freed only when what was fetched has been dispatched). A table of pointers by number
-// (as large, and eight pointers share a cache line).
+// it could be freed only when all fetched events have been dispatched); a table of pointers by
+// number (as large, and eight pointers share a cache line).
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ class Registration {
   /// Passes on what epoll_wait reported.
   void on_events(std::uint32_t epoll_events) noexcept;
 
-  /// Ends the watch, while the descriptor is still open. Nobody may wait.
+  /// Ends the watch, while the descriptor is still open. No task may be waiting.
   void retire() noexcept;
 
   bool is_owned = false;  ///< for the owner: it has to close the descriptor
@@ -57,7 +57,7 @@ class Registration {
 
   Readiness reading_;
   Readiness writing_;
-  base::Ref<Driver> driver_;  // null while nobody owns the number
+  base::Ref<Driver> driver_;  // null while the number has no owner
   int descriptor_ = -1;
 };
 

@@ -1,8 +1,8 @@
 // What a runtime for tests (runtime/testing/) puts in the place of the system: a clock and sockets.
 //
-// This is the only door through which timers and sockets learn that they are being tested: they ask
-// for the time here, and a call on a socket whose number is kFirstSimulated or more comes here
-// instead of going to the system. A number of the system's is never as high.
+// This is the only point where timers and sockets learn that they are being tested: they ask for
+// the time here, and a call on a socket whose number is kFirstSimulated or more comes here instead
+// of going to the system. The system's numbers are never that high.
 //
 // Threads: a simulation belongs to one thread; other threads do not notice it.
 #pragma once
@@ -47,7 +47,7 @@ class Simulation {
   virtual int getsockopt(int descriptor, int level, int name, void* value, socklen_t* size) = 0;
   virtual int poll(pollfd* asked) = 0;
 
-  /// From now on events of the socket go to `registration`; nullptr: to nobody.
+  /// From now on events of the socket go to `registration`; nullptr: nowhere.
   virtual void watch(int descriptor, Registration* registration) = 0;
 
   /// The address of a host of that name, as text; empty: there is none.
@@ -57,11 +57,11 @@ class Simulation {
   ~Simulation() = default;
 };
 
-/// The one that the calling thread is in; nullptr: none, as everywhere outside of tests.
+/// The simulation that the calling thread is in; nullptr: none, as everywhere outside of tests.
 [[nodiscard]] Simulation* simulation() noexcept;
 void enter_simulation(Simulation* simulation) noexcept;
 
-/// The time by which timers go: the system's steady clock, or that of the simulation.
+/// The time that timers use: the system's steady clock, or that of the simulation.
 [[nodiscard]] base::Clock::time_point now() noexcept;
 
 }  // namespace taskbench::rt::driver

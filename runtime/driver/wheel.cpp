@@ -19,7 +19,7 @@ constexpr std::size_t kTasksAtOnce = 64;
 /// Holds the lock.
 class TASKBENCH_LOCK_SCOPE Wheel::Section {
  public:
-  // Unchecked: the analysis does not follow that both ways take the same lock, or that by_ stays.
+  // Unchecked: the analysis cannot see that both ways take the same lock, or that by_ is constant.
   Section(Wheel& wheel, By by) noexcept TASKBENCH_ACQUIRE(wheel.lock_) TASKBENCH_UNCHECKED
       : lock_(wheel.lock_),
         by_(by) {
@@ -56,7 +56,7 @@ void Wheel::insert(Timer& timer, base::Clock::time_point deadline, task::Header*
   const Tick when = std::min(driver_.tick_at_or_after(deadline), kLast);
   {
     const Section section(*this, caller());
-    // An empty wheel is advanced first, so that timers lie no higher than they must.
+    // Advances an empty wheel first, so that timers lie no higher than necessary.
     if (levels_ == 0) time_ = std::max(time_, driver_.tick_before(driver::now()));
     timer.when = std::max(when, time_);
     put(timer);
@@ -86,7 +86,7 @@ void Wheel::fire(Tick now, By by) noexcept {
     {
       const Section section(*this, by);
       count = take_due(now, woken);
-      // relaxed: W2; whoever fires looks at it again before it sleeps
+      // relaxed: W2; the thread that fires looks at it again before it sleeps
       next_.store(next_slot(), base::relaxed);
     }
     std::for_each_n(woken.begin(), count, task::wake);
@@ -107,7 +107,7 @@ std::size_t Wheel::take_due(Tick now, std::span<task::Header*> woken) noexcept {
         level * kSlots + static_cast<unsigned>(std::countr_zero(occupied_[level]));
     Timer* const first = slots_[slot];
     if (level != 0) {
-      // Each goes to a level below, as time_ has this slot's digit now.
+      // Each timer moves to a lower level, as time_ now has this slot's digit.
       while (Timer* timer = slots_[slot]) {
         take_out(*timer);
         put(*timer);

@@ -4,26 +4,26 @@
 // the next tick, so that nothing fires early. Level 0 has a slot for each of the next 64 ticks,
 // level 1 one for each of the next 64 times 64, and so on. A timer lies on the level of the highest
 // digit (to the base 64) in which its tick differs from the wheel's time, in the slot of that
-// digit. So what is on a level comes before what is on the next, and the lowest occupied slot of
-// the lowest occupied level is the next thing to do: to fire its timers on level 0, elsewhere to
-// distribute them to the levels below once its time has come. A timer moves at most kLevels times;
-// one that is cancelled early mostly never. Timers lie in the awaiters; nothing is allocated.
+// digit. So the timers on a level come before those on the next, and the lowest occupied slot of
+// the lowest occupied level is the next to handle: on level 0 its timers fire, elsewhere they are
+// distributed to the levels below once its time has come. A timer moves at most kLevels times; one
+// that is cancelled early usually never moves. Timers lie in the awaiters; nothing is allocated.
 //
 // Threads: any. The worker that owns the wheel pays no locked instruction (base/biased_lock.hpp);
-// others (a task that was stolen, the thread that has the driver) visit. One wheel of an engine,
-// that for threads that are no workers, has no owner: everybody visits.
+// others (a stolen task, the thread that has the driver) visit. One wheel of an engine, for threads
+// that are not workers, has no owner: every thread visits.
 //
 // Invariants
 //   W1  Everything but next_ is guarded by lock_.
-//   W2  next_ is at most the tick of the next slot that is due: cancelling leaves it too early,
+//   W2  next_ is at most the tick of the next slot to handle: cancelling may leave it too early,
 //       which costs a look in vain, and inserting lowers it before the lock is left.
 //   W3  Each timer's tick is greater than time_, or equal to it while it waits to be fired in level
 //       0; on level n its digits above n are those of time_.
-//   W4  Whoever fires a timer touches it for the last time when it sets `fired`, under lock_; the
-//       task it wakes afterwards by the reference that belonged to the timer. So an awaiter that
-//       sees `fired` may go, and one that does not see it takes its timer out under lock_.
+//   W4  The thread that fires a timer touches it for the last time when it sets `fired`, under
+//       lock_; it wakes the task afterwards through the reference that belonged to the timer. So an
+//       awaiter that sees `fired` may go, and one that does not takes its timer out under lock_.
 //
-// Rejected: a heap, as in Go: it costs log n where cancelling before the time is the common case.
+// Rejected: a heap, as in Go: it costs log n, although most timers are cancelled early.
 //
 // Reference: Varghese & Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987).
 #pragma once
@@ -51,19 +51,19 @@ class alignas(base::kFalseSharingBytes) Wheel {
     TASKBENCH_ASSERT(levels_ == 0, "a sleep that has begun must not outlive its runtime");
   }
 
-  /// Has `waiter` woken at `deadline`; a reference to it goes to the timer. By a thread of the
-  /// engine that has this wheel as its timers().
+  /// Arranges for `waiter` to be woken at `deadline`; the timer takes a reference to it. Called by
+  /// a thread of the engine that has this wheel as its timers().
   void insert(Timer& timer, base::Clock::time_point deadline, task::Header* waiter) noexcept;
   /// Takes out a timer of this wheel, unless it has fired. It may be destroyed afterwards.
   void cancel(Timer& timer) noexcept;
 
-  /// Who calls: the worker whose wheel it is, or anybody else.
+  /// The caller: the worker whose wheel it is, or any other thread.
   enum class By : std::uint8_t { owner, visitor };
 
-  /// Wakes whoever waits for `now` or earlier.
+  /// Wakes the tasks that wait for `now` or earlier.
   void fire(Tick now, By by) noexcept;
 
-  /// The tick at which to look here again; kNever: there is nothing.
+  /// The tick at which to look here again; kNever: there are no timers.
   [[nodiscard]] Tick next() const noexcept {
     // relaxed: the fences of Driver::sleep_inside() and interrupt() order it; elsewhere a hint
     return next_.load(base::relaxed);

@@ -170,7 +170,7 @@ bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept {
       return a.port() == b.port() && v6_of(a).sin6_scope_id == v6_of(b).sin6_scope_id &&
              std::memcmp(&v6_of(a).sin6_addr, &v6_of(b).sin6_addr, sizeof(in6_addr)) == 0;
     default:
-      // The system may count the zero at the end of a path, or not.
+      // The system may or may not count the zero at the end of a path.
       return a.text() == b.text();
   }
 }

@@ -1,9 +1,9 @@
-// Where a socket is: an IPv4 or IPv6 address with a port, or a Unix one.
+// The address of a socket: IPv4 or IPv6 with a port, or Unix.
 //
 //   net::SocketAddress::parse("127.0.0.1:80")   "[::1]:80"  "[fe80::1%eth0]:80"
 //   net::SocketAddress::parse("/run/it.sock")   "unix:it.sock"  "@abstract"
 //
-// What text() prints, parse() reads.
+// parse() reads what text() prints.
 #pragma once
 
 #include <netinet/in.h>
@@ -22,18 +22,18 @@ class SocketAddress {
  public:
   /// The address of a Unix socket that has no name.
   SocketAddress() noexcept;
-  /// Copies the system's form. Throws std::invalid_argument for any other family than the three.
+  /// Copies the system's form. Throws std::invalid_argument for any other address family.
   SocketAddress(const sockaddr* address, socklen_t size);
 
-  /// Reads one of the forms above; rt::net::resolve is for names of hosts. Throws
+  /// Reads one of the forms above; for host names see rt::net::resolve. Throws
   /// std::invalid_argument.
   [[nodiscard]] static SocketAddress parse(std::string_view text);
   /// The address alone, without brackets: "127.0.0.1", "::1". Throws std::invalid_argument.
   [[nodiscard]] static SocketAddress ip(std::string_view address, std::uint16_t port);
-  /// A path in the file system, or with a `@` in front a name of the abstract namespace. Throws
+  /// A path in the file system or, after a leading `@`, a name in the abstract namespace. Throws
   /// std::invalid_argument if it is longer than 107 characters.
   [[nodiscard]] static SocketAddress unix_path(std::string_view path);
-  /// This machine's own, 127.0.0.1; port 0 stands for any that is free.
+  /// This machine's own address, 127.0.0.1; port 0 stands for any free port.
   [[nodiscard]] static SocketAddress loopback(std::uint16_t port = 0);
 
   /// AF_INET, AF_INET6 or AF_UNIX.
@@ -51,7 +51,7 @@ class SocketAddress {
   friend bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept;
 
  private:
-  // An address that is longer than IPv4's is shared by its copies, as each connection has one.
+  // Copies share an address that is longer than IPv4's, as each connection has one.
   struct Longer final : base::Shared {
     static void* operator new(std::size_t bytes, std::size_t more) {
       return ::operator new(bytes + more);

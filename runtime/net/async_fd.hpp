@@ -7,9 +7,9 @@
 // Threads: as in io.hpp: one task may read while another writes. The AsyncFd must not be moved
 // while an operation is under way, and must outlive it.
 //
-// It belongs to the runtime of the task that made it, which watches it until it is destroyed. Tasks
-// of other runtimes may use it meanwhile; what waits then, or would wait later, fails with
-// std::logic_error.
+// An AsyncFd belongs to the runtime of the task that made it, which watches the descriptor until
+// the AsyncFd or the runtime is destroyed. Tasks of other runtimes may use it too; once its runtime
+// has ended, an operation that waits, or would have to, fails with std::logic_error.
 #pragma once
 
 #include <cstddef>
@@ -67,14 +67,14 @@ class AsyncFd {
   }
 
  public:
-  /// Takes the descriptor over: makes it non-blocking, and closes it in the end, also when this
-  /// throws. Throws std::logic_error outside of a runtime, and std::system_error for what cannot be
-  /// watched, such as a file on a disk.
+  /// Takes the descriptor over: makes it non-blocking, and closes it in the end, even if this call
+  /// throws. Throws std::logic_error outside of a runtime, and std::system_error for a descriptor
+  /// that cannot be watched, such as a file on disk.
   [[nodiscard]] static AsyncFd own(int descriptor);
   /// Takes over a descriptor that is non-blocking already, which saves system calls.
   [[nodiscard]] static AsyncFd own(net::detail::Descriptor non_blocking);
-  /// Watches a descriptor that somebody else closes, after this is gone. Its flags are left as they
-  /// are: if it is not non-blocking, a call may hold up the worker.
+  /// Watches a descriptor that its owner closes, after this object is gone. Its flags stay as they
+  /// are: if it is a blocking descriptor, a call may hold up the worker.
   [[nodiscard]] static AsyncFd borrow(int descriptor);
 
   AsyncFd(AsyncFd&& other) noexcept : registration_(std::exchange(other.registration_, nullptr)) {}
@@ -92,8 +92,8 @@ class AsyncFd {
   /// Gives the descriptor back, no longer watched; the caller closes it if it was owned.
   [[nodiscard]] int release() && noexcept;
 
-  /// co_await waits until a call would not have to wait, for data, room, the end or an error. It
-  /// asks poll(2), so that it does not matter who makes the calls. Cancellation-safe.
+  /// co_await waits until a call would not block: there is data, room, the end or an error. It asks
+  /// poll(2), so any code may make the calls. Cancellation-safe.
   [[nodiscard]] auto readable() {
     return operation(net::detail::AskWhetherReady<net::Direction::read>{});
   }
@@ -103,8 +103,8 @@ class AsyncFd {
 
   /// co_await calls `function(descriptor)` until it returns something other than -1 with EAGAIN,
   /// and returns that; -1 with another errno throws std::system_error. Cancellation-safe, as a call
-  /// that fails has done nothing. In a runtime for tests (rt::testing) sockets are no descriptors
-  /// of the system, so that its calls fail with EBADF; a stream's own read() and write() work.
+  /// that fails has done nothing. In a runtime for tests (rt::testing) sockets are not descriptors
+  /// of the system, so its calls fail with EBADF; a stream's own read() and write() work.
   template <class Function>
   [[nodiscard]] auto read_with(Function function) {
     return call<net::Direction::read>("read from", std::move(function));

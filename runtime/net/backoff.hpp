@@ -1,4 +1,4 @@
-// Pauses between questions to the system about what it cannot announce.
+// Pauses between system calls that are retried because the system cannot announce success.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is read into, and what is written: a pointer and a size, made from whatever holds bytes.
+// Buffers to read into and to write from: a pointer and a size, made from any container of bytes.
 #pragma once
 
 #include <sys/uio.h>
@@ -36,7 +36,8 @@ struct MutableBytes {
   std::size_t size;
 };
 
-/// Memory to write from: any of these, or a text. A string literal is taken without its zero.
+/// Memory to write from: any of these, or a string. A string literal is taken without its
+/// terminating zero.
 struct ConstBytes {
   ConstBytes(const void* data_, std::size_t size_) noexcept
       : data(static_cast<const std::byte*>(data_)), size(size_) {}

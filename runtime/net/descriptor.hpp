@@ -1,4 +1,4 @@
-// A descriptor that is closed unless somebody takes it.
+// A descriptor that is closed unless it is released.
 #pragma once
 
 #include <utility>

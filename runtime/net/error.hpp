@@ -1,4 +1,4 @@
-// What sockets and descriptors throw.
+// The exceptions that sockets and descriptors throw.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace taskbench::rt::net {
 
-/// The peer has ended its stream before read_exact had all it was asked for.
+/// The peer ended its stream before read_exact had read all that it was asked for.
 class EndOfStream : public std::system_error {
  public:
   explicit EndOfStream(const std::string& what)

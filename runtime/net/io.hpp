@@ -1,15 +1,16 @@
-// The awaiter of every operation on a descriptor: tries the system call, and waits only when that
-// says that it would have to.
+// The awaiter of every operation on a descriptor: tries the system call, and waits only if the call
+// would block.
 //
 // Threads: an operation belongs to the task that awaits it. Two may be under way on a descriptor at
 // once, one in each direction. A second one in the same direction is refused with std::logic_error
-// for as long as the first waits, also if both are branches of one task.
+// for as long as the first waits, even if both are branches of one task.
 //
-// The runtime of a descriptor may end before it, and while tasks of other runtimes use it. What
-// would have to wait then, or waits already, fails with std::logic_error; what need not is done.
+// The runtime of a descriptor may end before the descriptor, and while tasks of other runtimes use
+// it. Operations that wait then, or would have to, fail with std::logic_error; others still work.
 //
 // Cancellation: an awaiter that is destroyed while it waits withdraws. It has made no call that
-// moved a byte, or it would not wait; operations of several calls (read_exact, write_all) say so.
+// moved a byte, or it would not wait; operations of several calls (read_exact, write_all) may have,
+// and say so.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +29,7 @@ enum class Direction : std::uint8_t { read, write };
 
 namespace detail {
 
-/// What became of an attempt.
+/// The result of an attempt.
 enum class Attempt : std::uint8_t {
   again,      ///< would have to wait
   exhausted,  ///< done; the next attempt would have to wait
@@ -43,8 +44,8 @@ enum class Refusal : std::uintptr_t {
 };
 [[noreturn]] void throw_refused(Refusal why);
 
-/// One word that holds the task for which the operation stands in the readiness; or, while it does
-/// not stand there, why it was refused.
+/// One word: the task that the operation has registered in the readiness or, while none is
+/// registered, why the operation was refused.
 class Waiter {
  public:
   explicit Waiter(task::Header* task) noexcept : word_(reinterpret_cast<std::uintptr_t>(task)) {}
@@ -67,7 +68,7 @@ class Waiter {
 
 /// Base of the calls that an operation makes. A call has `Attempt attempt(Source&, bool lasting)`,
 /// and `take(Source&)`, which returns the result or throws. `lasting`: only the system's EAGAIN
-/// says that it would have to wait.
+/// tells that the call would have to wait.
 template <class On, Direction direction>
 struct Call {
   using Source = On;
@@ -155,13 +156,13 @@ class [[nodiscard]] Operation : private task::Leaf {
   }
 
   Source& source_;
-  // Keeps the task itself, since a branch of select() that lost is gone before the operation that
-  // it awaited.
+  // Keeps the task itself, since a losing branch of select() is gone before the operation that it
+  // awaited.
   Waiter waiter_{Refusal::none};
   Call call_;
 };
 
-/// What a system call returned in the end, after interruptions.
+/// The final result of a system call, after interruptions.
 struct Returned {
   ssize_t value;  ///< or minus errno
 

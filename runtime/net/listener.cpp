@@ -7,7 +7,7 @@
 namespace taskbench::rt::net::detail {
 namespace {
 
-/// Network errors that accept() reports belong to a connection that is gone; the next may be there.
+/// Network errors that accept() reports belong to a connection that is gone; the next may be ready.
 bool is_of_the_connection(int error) {
   switch (error) {
     case ECONNABORTED:

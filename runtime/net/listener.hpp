@@ -3,9 +3,9 @@
 // Threads: one task accepts at a time; the listener must not be moved meanwhile.
 //
 // When there are no descriptors or no memory left (EMFILE, ENFILE, ENOBUFS, ENOMEM) accept() tries
-// again after 1, 2, 4 ... 64 ms, and reports it only when it has lasted for about a second. The
-// connection waits in the backlog meanwhile. So a moment's shortage disturbs nobody, and a server
-// that goes on after the error does not spin.
+// again after 1, 2, 4 ... 64 ms, and reports the shortage only if it lasts for about a second. The
+// connection waits in the backlog meanwhile. So a brief shortage goes unnoticed, and a server that
+// goes on after the error does not spin.
 #pragma once
 
 #include <sys/socket.h>
@@ -52,12 +52,12 @@ template <class Stream>
 class Listener : public Socket {
  public:
   /// Begins to listen at `address`; for port 0, local_address() tells the one chosen. Throws
-  /// std::system_error. Any other TCP port may be taken again at once after a restart
-  /// (SO_REUSEADDR). A Unix path must not exist yet; nobody removes it.
+  /// std::system_error. Any other TCP port can be bound again at once after a restart
+  /// (SO_REUSEADDR). A Unix path must not exist yet, and is not removed afterwards.
   [[nodiscard]] static Listener bind(const SocketAddress& address, int backlog = SOMAXCONN) {
     return Listener(detail::listen_at(address, backlog));
   }
-  /// Takes a socket that listens already, such as a service manager hands over.
+  /// Takes a socket that listens already, such as one that a service manager hands over.
   explicit Listener(AsyncFd listening) noexcept : Socket(std::move(listening)) {}
 
   /// The next connection. Throws std::system_error. Cancellation-safe.

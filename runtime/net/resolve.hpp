@@ -13,12 +13,12 @@ namespace taskbench::rt::net {
 /// The errors of getaddrinfo: EAI_NONAME and so on.
 [[nodiscard]] const std::error_category& resolve_category() noexcept;
 
-/// The addresses at which `service`, a name or a number of a port, is to be reached on `host`, a
-/// name or an address, by TCP and in the order in which they should be tried: at least one. An
-/// empty `host` stands for all of this machine's addresses, to listen at.
+/// The TCP addresses of `service` (the name or number of a port) on `host` (a name or an address),
+/// in the order in which to try them: at least one. An empty `host` stands for all of this
+/// machine's addresses, to listen at.
 ///
-/// Runs in rt::spawn_blocking. When it is given up, the look-up does not begin any more, or its
-/// outcome is dropped. Throws std::system_error, of resolve_category() or the system's.
+/// Runs in rt::spawn_blocking. If it is given up, the look-up does not begin, or its result is
+/// dropped. Throws std::system_error, of resolve_category() or the system's.
 [[nodiscard]] Task<std::vector<SocketAddress>> resolve(std::string host, std::string service);
 
 }  // namespace taskbench::rt::net

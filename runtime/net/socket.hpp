@@ -30,13 +30,13 @@ class Socket {
     return value;
   }
 
-  /// Asks for buffers in the kernel of about this size.
+  /// Asks for kernel buffers of about this size.
   void set_receive_buffer(int bytes) { set_option(SOL_SOCKET, SO_RCVBUF, bytes); }
   void set_send_buffer(int bytes) { set_option(SOL_SOCKET, SO_SNDBUF, bytes); }
   [[nodiscard]] int receive_buffer() const { return option<int>(SOL_SOCKET, SO_RCVBUF); }
   [[nodiscard]] int send_buffer() const { return option<int>(SOL_SOCKET, SO_SNDBUF); }
 
-  /// Like AsyncFd's: they wait until there is something to do, without doing it.
+  /// As in AsyncFd: wait until the socket is ready, without reading or writing.
   [[nodiscard]] auto readable() { return fd_.readable(); }
   [[nodiscard]] auto writable() { return fd_.writable(); }
 
@@ -68,8 +68,8 @@ void connect_pair(int (&ends)[2]);
 /// Throws std::system_error.
 void bind_socket(const Descriptor& socket, const SocketAddress& address);
 
-/// A stream's socket, connected. Waits for a peer whose backlog is full; a Unix one is asked again
-/// and again.
+/// A connected stream socket. Waits while the peer's backlog is full; at a Unix peer it retries
+/// until there is room.
 [[nodiscard]] Task<AsyncFd> connect_socket(SocketAddress peer);
 
 }  // namespace detail

@@ -46,9 +46,9 @@ Buffers without(Buffers buffers, std::size_t count) {
   return buffers;
 }
 
-/// What became of a call that moved some of `asked` bytes. A TCP connection that gave or took less
-/// than it was asked for has no more until the next edge. A Unix one also stops where another
-/// sender's bytes begin, or descriptors come with them.
+/// The result of a call that moved some of `asked` bytes. A TCP connection that gave or took less
+/// than asked has no more until the next edge. A Unix one also stops where another sender's bytes
+/// begin, or descriptors come with them.
 Attempt attempt_of(const detail::Returned& returned, std::size_t asked, const Stream& stream) {
   if (returned.would_wait()) return Attempt::again;
   const bool is_short = returned.value > 0 && static_cast<std::size_t>(returned.value) < asked;
@@ -174,7 +174,7 @@ void WriteHalf::end() noexcept {
 }
 
 // Here and not in the headers: g++ 12 names the temporaries of a coroutine differently in each
-// unit, of which its linker warns.
+// unit, and the linker warns of that.
 Task<TcpStream> TcpStream::connect(SocketAddress peer) {
   co_return TcpStream(co_await detail::connect_socket(peer), peer);
 }

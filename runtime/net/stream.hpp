@@ -79,8 +79,8 @@ struct VectoredSendAll : Call<Stream, Direction::write> {
 
 class Stream : public Socket {
  public:
-  /// co_await reads what there is, at least one byte and at most what there is room for, and
-  /// returns how many; 0 at the end of the stream. Cancellation-safe.
+  /// co_await reads the available bytes, at least one and at most as many as fit, and returns how
+  /// many; 0 at the end of the stream. Cancellation-safe.
   [[nodiscard]] auto read(void* into, std::size_t size) {
     return operation(detail::Transfer<Direction::read>(into, size));
   }
@@ -93,13 +93,13 @@ class Stream : public Socket {
   [[nodiscard]] auto peek(MutableBytes into) {
     return operation(detail::Transfer<Direction::read, true>(into.data, into.size));
   }
-  /// Fills all of `into`; throws EndOfStream when the peer sends less. Not cancellation-safe: what
-  /// was read when it was given up is gone.
+  /// Fills all of `into`; throws EndOfStream when the peer sends less. Not cancellation-safe: bytes
+  /// read before it is given up are lost.
   [[nodiscard]] auto read_exact(MutableBytes into) {
     return operation(detail::ReceiveAll(into.data, into.size));
   }
 
-  /// co_await writes what there is room for, at least one byte, and returns how many.
+  /// co_await writes as many bytes as there is room for, at least one, and returns how many.
   /// Cancellation-safe.
   [[nodiscard]] auto write(ConstBytes from) {
     return operation(detail::Transfer<Direction::write>(unwritten(from.data), from.size));
@@ -116,7 +116,7 @@ class Stream : public Socket {
   /// Writes all of several buffers; the entries of `from` are moved on as they are written.
   [[nodiscard]] auto write_all(Buffers from) { return operation(detail::VectoredSendAll(from)); }
 
-  /// Lets the peer read the end of the stream, after what was written until now.
+  /// Lets the peer read the end of the stream after the bytes written so far.
   void shutdown_write() { shut_down(SHUT_WR); }
   /// Ends both directions.
   void shutdown() { shut_down(SHUT_RDWR); }
@@ -134,7 +134,7 @@ class Stream : public Socket {
   [[nodiscard]] detail::Operation<Call> operation(Call call) {
     return detail::Operation<Call>(*this, std::move(call));
   }
-  /// Lets one type do for both directions.
+  /// Lets one type serve both directions.
   static void* unwritten(const void* from) noexcept { return const_cast<void*>(from); }
   void shut_down(int how);
 
@@ -151,7 +151,7 @@ class SplitStream final : public base::Shared, public Stream {
 
 }  // namespace detail
 
-/// What split() gives to the task that reads.
+/// The half of split() for the task that reads.
 class ReadHalf {
  public:
   [[nodiscard]] auto read(MutableBytes into) { return stream_->read(into); }
@@ -169,7 +169,7 @@ class ReadHalf {
   base::Ref<detail::SplitStream> stream_;
 };
 
-/// What split() gives to the task that writes. When it goes the peer reads the end of the stream.
+/// The half of split() for the task that writes. Its destruction ends the stream for the peer.
 class WriteHalf {
  public:
   WriteHalf(WriteHalf&&) noexcept = default;

@@ -1,8 +1,8 @@
-// The system's calls on sockets, or those of the simulation that a thread of a test is in: where a
-// socket of a test is told from one of the system's, by its number.
+// Calls on sockets: the system's, or those of the simulation that a test's thread is in. The number
+// of a descriptor tells a test's socket from one of the system.
 //
-// Each returns what the system's call of that name does, and sets errno. What a program pays that
-// tests nothing is the comparison of the number.
+// Each returns what the system call of that name returns, and sets errno. A program without tests
+// pays only for the comparison of the number.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,8 +24,8 @@ using driver::Simulation;
   return __builtin_expect(descriptor >= driver::kFirstSimulated, 0);
 }
 
-/// Calls the simulation, and returns what it says in the form of the system. A socket that has
-/// outlived its simulation is closed.
+/// Calls the simulation, and returns its result in the system's form. A socket that has outlived
+/// its simulation counts as closed.
 template <class Result, class... Parameter>
 [[gnu::noinline, gnu::cold]] Result simulate(Result (Simulation::*function)(Parameter...),
                                              std::type_identity_t<Parameter>... arguments) {
@@ -36,7 +36,7 @@ template <class Result, class... Parameter>
   return -1;
 }
 
-/// recvmsg or sendmsg: `transfer(data, size)` for one buffer after the other, as far as that goes.
+/// recvmsg or sendmsg: `transfer(data, size)` for each buffer in turn, until one falls short.
 template <class Transfer>
 [[gnu::noinline, gnu::cold]] ssize_t simulate_each(Buffers buffers, Transfer transfer) {
   ssize_t sum = 0;

@@ -17,16 +17,16 @@
 
 namespace taskbench::rt::net {
 
-/// How soon a peer that has vanished is noticed, though nothing is written to it.
+/// How soon a vanished peer is noticed while nothing is written to it.
 struct KeepAlive {
-  std::chrono::seconds idle;      ///< after so long without a sign of life, the peer is asked
-  std::chrono::seconds interval;  ///< after so long without an answer, it is asked again
-  int probes;                     ///< after so many in vain, operations throw ETIMEDOUT
+  std::chrono::seconds idle;      ///< silence after which the peer is probed
+  std::chrono::seconds interval;  ///< time without an answer after which it is probed again
+  int probes;                     ///< unanswered probes after which operations throw ETIMEDOUT
 };
 
 namespace detail {
-/// The number of an option, limited to an int. The system refuses negative ones, and more seconds
-/// than it can wait.
+/// An option's value, limited to an int. The system refuses negative values, and more seconds than
+/// it can wait.
 template <class Duration>
 [[nodiscard]] int as_option(Duration time) noexcept {
   using Limits = std::numeric_limits<int>;
@@ -48,17 +48,17 @@ class TcpStream : public Stream {
   /// Lets the system find out by itself that the peer has vanished (SO_KEEPALIVE).
   void set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, int{on}); }
   [[nodiscard]] bool keep_alive() const { return option<int>(SOL_SOCKET, SO_KEEPALIVE) != 0; }
-  /// Switches that on, with times other than the system's, which are hours.
+  /// Switches SO_KEEPALIVE on, with these times instead of the system's, which are hours.
   void set_keep_alive(const KeepAlive& times);
-  /// After so long without an answer to what was written, operations throw ETIMEDOUT
-  /// (TCP_USER_TIMEOUT); 0: when the system gives up, after some 15 minutes.
+  /// How long written bytes may stay unacknowledged before operations throw ETIMEDOUT
+  /// (TCP_USER_TIMEOUT); 0: until the system gives up, after some 15 minutes.
   void set_user_timeout(std::chrono::milliseconds limit) {
     set_option(IPPROTO_TCP, TCP_USER_TIMEOUT, detail::as_option(limit));
   }
   [[nodiscard]] std::chrono::milliseconds user_timeout() const {
     return std::chrono::milliseconds(option<unsigned>(IPPROTO_TCP, TCP_USER_TIMEOUT));
   }
-  /// Makes closing drop what was not sent yet, and reset the connection.
+  /// Makes closing drop unsent bytes and reset the connection.
   void reset_on_close() { set_option(SOL_SOCKET, SO_LINGER, linger{.l_onoff = 1, .l_linger = 0}); }
 };
 

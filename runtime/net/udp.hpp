@@ -55,12 +55,12 @@ class UdpSocket : public Socket {
   /// Takes a socket that exists already.
   explicit UdpSocket(AsyncFd socket) noexcept : Socket(std::move(socket)) {}
 
-  /// Names the peer that send() sends to, the only one that is received from. Throws
+  /// Sets the peer that send() sends to, and the only one to receive from. Throws
   /// std::system_error.
   void connect(const SocketAddress& peer);
 
   /// co_await sends one datagram. Throws std::system_error; on a connected socket also for an
-  /// earlier one that nobody received (ECONNREFUSED).
+  /// earlier datagram that nobody received (ECONNREFUSED).
   [[nodiscard]] auto send(ConstBytes data) { return sending(data, nullptr); }
   /// The caller keeps `to` until the datagram is sent.
   [[nodiscard]] auto send_to(ConstBytes data, const SocketAddress& to) {

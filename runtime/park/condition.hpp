@@ -1,13 +1,13 @@
-// A condition variable made of parkers: where threads wait for something to do, each in a parker of
-// its own, until somebody chooses one of them.
+// A condition variable made of parkers: threads wait for work, each in a parker of its own, until
+// one of them is chosen.
 //
 // Threads: every function with the mutex held that guards the condition.
 //
 // Invariants
 //   N1  A waiter is in the list from the beginning of wait() until take_one() takes it out, or
-//       until it takes itself out because its Sleeper has something else for it. One whose parker
-//       is given a token otherwise, at the end of an engine, never waits again, and lives as long
-//       as the list.
+//       until it takes itself out because its Sleeper has something else for it. A waiter whose
+//       parker gets a token in another way, at the end of an engine, never waits again, and lives
+//       as long as the list.
 #pragma once
 
 #include "runtime/base/sync_primitives.hpp"
@@ -21,7 +21,7 @@ template <class Waiter>
 class Condition {
  public:
   /// Unlocks `mutex`, sleeps until there is a token, and locks it again. False: there is no token,
-  /// as the Sleeper has something else; nobody has chosen this waiter then.
+  /// as the Sleeper has something else, and this waiter was not chosen.
   bool wait(base::Mutex& mutex, Waiter& self) noexcept TASKBENCH_REQUIRES(mutex) {
     self.next_waiting = newest_;
     newest_ = &self;
@@ -42,7 +42,7 @@ class Condition {
   }
 
   /// Takes out the waiter that has waited for the shortest time, whose caches are the warmest; the
-  /// caller gives its parker a token. nullptr: nobody waits.
+  /// caller gives its parker a token. nullptr: no thread waits.
   [[nodiscard]] Waiter* take_one() noexcept {
     Waiter* const waiter = newest_;
     if (waiter != nullptr) newest_ = waiter->next_waiting;

@@ -4,14 +4,14 @@
 // before the owner sleeps makes the next park return at once; tokens do not add up. What the giver
 // wrote before unpark is visible to the owner after park.
 //
-// Where the thread sleeps is a Sleeper's matter, so that what waits for timers and sockets can take
-// the place of the system's futex (docs/adr/0017). The token is the parker's own: giving it and
-// taking it is a word in memory, and the Sleeper is called only when a thread really goes to sleep
-// or really sleeps.
+// A Sleeper decides where the thread sleeps, so that the driver, which waits for timers and
+// sockets, can take the place of the system's futex (docs/adr/0017). The token is the parker's own:
+// giving and taking it changes a word in memory, and the Sleeper is called only when a thread
+// really goes to sleep or really sleeps.
 //
-// The giver touches the parker's memory for the last time when it sets the token; what it calls
-// after that gets only the address. So the owner may destroy the parker once it has the token. The
-// Sleeper must outlive whoever gives tokens.
+// The giver touches the parker's memory for the last time when it sets the token; calls after that
+// get only the address. So the owner may destroy the parker once it has the token. The Sleeper must
+// outlive all givers of tokens.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,8 @@ using Token = base::Atomic<std::uint32_t>;
 /// Where threads sleep. One may serve several parkers.
 class Sleeper {
  public:
-  /// Sleeps while `token` holds `expected`, at most until `deadline`; may wake for no reason.
-  /// False: the deadline has passed, or the thread has something else to look at than its token.
+  /// Sleeps while `token` holds `expected`, at most until `deadline`; may wake up spuriously.
+  /// False: the deadline has passed, or the thread must look at something other than its token.
   [[nodiscard]] virtual bool sleep(Token& token, std::uint32_t expected,
                                    base::Clock::time_point deadline) noexcept = 0;
 
@@ -70,7 +70,7 @@ class Parker {
   bool unpark() noexcept {
     Sleeper& sleeper = sleeper_;  // read now: afterwards the parker may be gone
     // release: pairs with the acquire in take_token; what was written before is handed over. An
-    // exchange even where the token was given already, which continues that one's release sequence
+    // exchange even if the token was given already, to continue the release sequence of that one
     if (token_.exchange(kGiven, base::release) != kSleeping) return false;
     sleeper.wake(&token_);
     return true;
@@ -93,7 +93,7 @@ class Parker {
   }
   void announce_sleep() noexcept {
     std::uint32_t expected = kNone;
-    // relaxed: announces only that somebody must be woken; the token synchronises
+    // relaxed: announces only that the owner must be woken; the token synchronises
     token_.compare_exchange_strong(expected, kSleeping, base::relaxed, base::relaxed);
   }
 

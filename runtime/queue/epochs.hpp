@@ -1,18 +1,18 @@
-// Epoch-based reclamation: memory that was unlinked is freed once nobody can be reading it.
+// Epoch-based reclamation: unlinked memory is freed once no thread can be reading it.
 //
-// A thread pins itself before it reads what others may unlink, and unpins afterwards. What is
-// unlinked is kept with the epoch of that moment. The epoch moves on only when everybody who is
-// pinned has pinned in the current one; when it has moved on twice, nobody is left who could have
-// seen what was unlinked before, and it is freed.
+// A thread pins itself before it reads memory that others may unlink, and unpins afterwards.
+// Unlinked memory is kept with the epoch of that moment. The epoch moves on only when all pinned
+// threads have pinned in the current one; when it has moved on twice, no thread is left that could
+// have seen what was unlinked before, and it is freed.
 //
 // Threads: the functions of a participant by the thread that it stands for, one at a time.
 //
 // Invariants
 //   E1  A participant is pinned in an epoch at most one behind, or the epoch does not move on: a
-//       thread that pins with an epoch read too early only holds the others up.
-//   E2  What was unlinked in epoch e is freed in e + 2 at the earliest.
+//       thread that pins with an outdated epoch only holds the others up.
+//   E2  Memory unlinked in epoch e is freed in e + 2 at the earliest.
 //
-// Why nobody reads what is freed: the story of three threads
+// Why no thread reads freed memory: the story of three threads
 //   reader:    pinned_ = e;   fence;  read the link
 //   unlinker:  change the link;       fence;  read epoch_ (the tag)
 //   advancer:  read epoch_;           fence;  read every pinned_;  epoch_ += 1
@@ -35,16 +35,16 @@
 
 namespace taskbench::rt::queue {
 
-/// `Garbage` is what is freed, by its destructor.
+/// The destructor of `Garbage` frees it.
 template <class Garbage>
 class Epochs {
  public:
   explicit Epochs(std::size_t participants)
       : count_(participants), participants_(std::make_unique<Participant[]>(participants)) {}
 
-  /// From here to unpin() nothing is freed that participant `index` may come to see.
+  /// From here to unpin() nothing that participant `index` may see is freed.
   void pin(std::size_t index) noexcept {
-    // relaxed: an epoch that is out of date only holds others up (E1)
+    // relaxed: an outdated epoch only holds others up (E1)
     const std::uint64_t now = epoch_.load(base::relaxed);
     // release: pairs with the acquire in advance(): what this thread has read before is done with
     participants_[index].pinned.store(2 * now + 1, base::release);
@@ -56,19 +56,19 @@ class Epochs {
     participants_[index].pinned.exchange(0, base::release);
   }
 
-  /// Takes over what participant `index` has just unlinked. It need not be pinned.
+  /// Takes over garbage that participant `index`, which need not be pinned, has just unlinked.
   void defer(std::size_t index, Garbage garbage) {
     base::full_fence();  // seq_cst: the unlinker's part of the story at the top
     std::vector<Tagged>& own = participants_[index].garbage;
     // relaxed: ordered by the fence
     own.push_back({epoch_.load(base::relaxed), std::move(garbage)});
     advance();
-    // acquire: pairs with the release in advance(): what is freed has been read by then
+    // acquire: pairs with the release in advance(): all reads of the freed memory are over
     const std::uint64_t now = epoch_.load(base::acquire);
     std::erase_if(own, [now](const Tagged& each) { return each.epoch + 2 <= now; });
   }
 
-  /// Moves the epoch on, unless somebody is pinned in an older one.
+  /// Moves the epoch on, unless some participant is pinned in an older one.
   void advance() noexcept {
     // relaxed: ordered by the fence; the compare-exchange below decides
     std::uint64_t now = epoch_.load(base::relaxed);
@@ -79,7 +79,7 @@ class Epochs {
       if (pinned != 0 && pinned != 2 * now + 1) return;
     }
     // release: pairs with the acquire in defer(), also through a later advance. relaxed: on failure
-    // somebody else has moved the epoch on
+    // another thread has moved the epoch on
     epoch_.compare_exchange_strong(now, now + 1, base::release, base::relaxed);
   }
 

@@ -10,21 +10,21 @@
 //   F1  front_ only grows. The values are in [front_, back_); during a pop, back_ may be one less
 //       than front_.
 //   F2  Only the owner writes back_ and slots, and never a slot in [front_, back_).
-//   F3  A value leaves at the front by a compare-exchange of front_, whoever takes it. The owner
-//       takes a value without one only if another one is before it.
+//   F3  A value leaves at the front by a compare-exchange of front_, by a thief or the owner. The
+//       owner takes a value without one only if another value is before it.
 //
 // Why no value is taken twice: the story of two threads
 //   owner:  back_ = b;    light fence;  read front_: f < b, so it takes the value at b
 //   thief:  read front_;  heavy fence;  read back_: more than f, so it tries for the value at f
-// Both mean the same value only if the thief has read front_ = b. If the owner's fence comes first,
+// Both take the same value only if the thief has read front_ = b. If the owner's fence comes first,
 // the thief reads back_ = b and finds nothing there. If the thief's comes first, the owner sees the
 // front_ that the thief has read, or a later one: then f < b does not hold, and the
 // compare-exchange decides. With more thieves this holds for each of them.
 //
 // Rejected: the BiasedLock of LocalQueue (a pop would be three stores in place of one, and an owner
 // would wait for the system call of each thief); the protocol THE of Cilk-5 (a lock for thieves and
-// for the last value, which is no faster here); a deque that grows (one that is full costs only
-// that what is forked next is offered to nobody; see ForkJoinBase).
+// for the last value, which is no faster here); a deque that grows (if it is full, the only cost is
+// that the next forks are not offered; see ForkJoinBase).
 //
 // References: Chase & Lev, "Dynamic circular work-stealing deque" (SPAA 2005); Lê, Pop, Cohen &
 // Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP 2013).
@@ -72,7 +72,7 @@ class ForkDeque {
   /// Takes the newest value. False: there is none, or a thief has got the last.
   [[nodiscard]] bool pop(T& value) noexcept {
     const std::int64_t back = back_.load(base::relaxed) - 1;  // relaxed: only the owner moves it
-    // release: pairs with the acquire in steal(), as the push does whose store this one replaces
+    // release: pairs with the acquire in steal(), like the push whose store this one replaces
     back_.store(back, base::release);
     base::light_fence();  // seq_cst: the owner's half of the story at the top
     // relaxed: ordered by the fence
@@ -91,7 +91,7 @@ class ForkDeque {
     return taken;
   }
 
-  /// Takes the oldest value. False: there is none, or somebody else has just taken it.
+  /// Takes the oldest value. False: there is none, or another thread has just taken it.
   [[nodiscard]] bool steal(T& value) noexcept {
     if (looks_empty()) return false;
     std::int64_t front = front_.load(base::relaxed);  // relaxed: the compare-exchange decides
@@ -101,7 +101,7 @@ class ForkDeque {
     // relaxed: handed over by back_; what was read in vain is not used
     const T oldest = slot(front).load(base::relaxed);
     // release: pairs with the acquire in push_backwards(), which may now write the slot. relaxed:
-    // on failure somebody else has taken the value
+    // on failure another thread has taken the value
     if (!front_.compare_exchange_strong(front, front + 1, base::release, base::relaxed)) {
       return false;
     }
@@ -112,7 +112,7 @@ class ForkDeque {
   [[nodiscard]] bool looks_empty() const noexcept {
     // relaxed: a front that is out of date only makes it look fuller
     const std::int64_t front = front_.load(base::relaxed);
-    // relaxed: ordered by the fence of whoever goes to sleep; nothing is read on the strength of it
+    // relaxed: ordered by the sleeper's fence; nothing is read on the strength of it
     return front >= back_.load(base::relaxed);
   }
 

@@ -9,7 +9,7 @@
 // Invariants
 //   D1  front_ and back_ only grow. The values are in [front_, back_).
 //   D2  A slot is written by the owner only, and never while front_ <= its position < back_.
-//   D3  A buffer that was replaced is not written any more: what it holds of [front_, back_) stays.
+//   D3  A replaced buffer is not written any more: its values in [front_, back_) stay.
 //
 // References: Chase & Lev, "Dynamic circular work-stealing deque" (SPAA 2005); Lê, Pop, Cohen &
 // Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP 2013).
@@ -65,7 +65,7 @@ class GrowingDeque {
   [[nodiscard]] bool looks_empty() const noexcept {
     // relaxed: a front that is out of date only makes it look fuller
     const std::uint64_t front = front_.load(base::relaxed);
-    // relaxed: ordered by the fence of whoever goes to sleep; nothing is read on the strength of it
+    // relaxed: ordered by the sleeper's fence; nothing is read on the strength of it
     return front >= back_.load(base::relaxed);
   }
 
@@ -99,7 +99,7 @@ class GrowingDeque {
       // acquire: pairs with the release in grow(): the slots that were copied
       const T oldest = buffer_.load(base::acquire)->get(front);
       // release: pairs with the acquire in push(), which may now write the slot. relaxed: on
-      // failure somebody else has taken the value
+      // failure another thread has taken the value
       if (front_.compare_exchange_weak(front, front + 1, base::release, base::relaxed)) {
         value = oldest;
         return true;

@@ -1,18 +1,18 @@
 // An intrusive list that any thread adds to without a lock, and that is taken out whole.
 //
-// Threads: push by any; take_all by any, but the batches of two that take at once have no order
-// between them, so whoever wants the order of the pushes lets one thread take at a time.
+// Threads: push by any; take_all by any, but the batches of two threads that take at once have no
+// order between them: to keep the order of the pushes, let one thread take at a time.
 //
 // Invariants
 //   B1  A node's link is written by its pusher before the compare-exchange that publishes it, and
-//       by whoever took it out; never by both at once.
-//   B2  Nothing is taken but everything: a node that was popped and pushed again meanwhile cannot
+//       by the thread that took it out; never by both at once.
+//   B2  A take always takes everything: a node that was popped and pushed again meanwhile cannot
 //       make a compare-exchange succeed wrongly (ABA), as no link of a queued node is followed.
 //
-// Rejected: Vyukov's intrusive queue (1024cores.net), which the literature names here. Its push is
-// one exchange, then a store of the link behind it. Between the two a pusher that loses its core
-// hides all that is pushed after, and every reader has to wait for it; and the links would have to
-// be atomic everywhere, as they are read while they are written. docs/adr/0020.
+// Rejected: Vyukov's intrusive queue (1024cores.net), the usual choice in the literature. Its push
+// is one exchange, then a store of the link. A pusher that loses its core between the two hides all
+// later pushes, and every reader has to wait for it; and the links would have to be atomic
+// everywhere, as they are read while they are written. docs/adr/0020.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class Inbox {
 
   [[nodiscard]] bool looks_empty() const noexcept {
     // seq_cst: the leaver's half of the story: a thread that has announced with seq_cst that it
-    // sleeps sees each push whose pusher did not see the announcement
+    // sleeps sees every push whose pusher did not see the announcement
     return newest_.load(base::seq_cst) == nullptr;
   }
 

@@ -1,5 +1,6 @@
-// The injection queue: what is scheduled from threads outside the pool, an intrusive list, and the
-// overflow of local queues, in blocks of pointers between the parts of that list; under a mutex.
+// The injection queue, under a mutex: tasks scheduled from threads outside the pool, in an
+// intrusive list, and the overflow of local queues, in blocks of pointers between the parts of that
+// list.
 //
 // Threads: every function may be called from any thread.
 //
@@ -9,12 +10,12 @@
 //       emptiness for a thread that has not fenced since it published that it is idle.
 //   J3  After close() no push with Admit::if_open succeeds. Tasks that were already admitted may
 //       still come back (Admit::always): shutdown waits for them.
-//   J4  Oldest first: first_, then each block followed by what was pushed after it. No block in
+//   J4  Oldest first: first_, then each block followed by the nodes pushed after it. No block in
 //       blocks_ is empty.
 //
-// A batch is copied as pointers because its nodes are cold: a local queue that overflows has 256 of
-// them, more than the first-level cache holds. Linked, each would be missed when it is put in, and
-// again, under the mutex, when it is taken out.
+// A batch is copied as pointers because its nodes are cold: an overflowing local queue has 256 of
+// them, more than the first-level cache holds. If they were linked, each would cause a cache miss
+// when it is put in, and another, under the mutex, when it is taken out.
 //
 // Rejected: a lock-free list of pushes that the consumer takes whole. The mutex is short (a few
 // stores), uncontended in the common case, and a consumer can take a bounded batch in order.
@@ -52,8 +53,8 @@ class Injector {
     while (Block* block = spares_.pop_front()) delete block;
   }
 
-  /// Appends one node. Returns false, having done nothing, when it was refused. `under_lock` runs
-  /// with the mutex held after the node is in.
+  /// Appends one node. Returns false, having done nothing, if it was refused. `under_lock` runs
+  /// with the mutex held, once the node is in.
   template <class UnderLock>
   bool push(Node* node, Admit admit, UnderLock&& under_lock) {
     node->queue_next = nullptr;
@@ -80,16 +81,16 @@ class Injector {
     for (Node* node : nodes) end().push_back(node);  // one, or there is no memory
   }
 
-  /// Takes up to `out.size()` nodes, oldest first. Returns how many. A list that fits is unhooked
-  /// whole and walked outside of the lock: its nodes are likely in another core's cache.
+  /// Takes up to `out.size()` nodes, oldest first. Returns how many. A list that fits is unlinked
+  /// as a whole and walked outside of the lock: its nodes are likely in another core's cache.
   std::size_t pop_batch(std::span<Node*> out) {
     if (looks_empty()) return 0;
     mutex_.lock();
     return pop_and_unlock(out);
   }
 
-  /// As pop_batch(), for who has other work: where another thread is inside, it takes nothing
-  /// rather than wait, up to kMostPasses times in a row. `passed` is the caller's count, 0 at
+  /// Like pop_batch(), for a caller with other work: if another thread is inside, it takes nothing
+  /// instead of waiting, up to kMostPasses times in a row. `passed` is the caller's count, 0 at
   /// first.
   std::size_t pop_batch_in_passing(std::span<Node*> out, std::uint32_t& passed) {
     if (looks_empty()) return 0;
@@ -103,8 +104,8 @@ class Injector {
     return pop_and_unlock(out);
   }
 
-  /// Moves all to the back of `list`, in one go, so that a flood of pushes holds nobody up. Returns
-  /// how many.
+  /// Moves all nodes to the back of `list` at once, so that a flood of pushes does not hold up the
+  /// caller. Returns how many.
   std::size_t take_all(Fifo<Node>& list) {
     if (looks_empty()) return 0;
     base::LockGuard lock(mutex_);
@@ -119,7 +120,7 @@ class Injector {
     return size;
   }
 
-  /// Hands every node to `sink`, oldest first, also those that come meanwhile.
+  /// Hands every node to `sink`, oldest first, including those that come meanwhile.
   template <class Sink>
   void drain(Sink&& sink) {
     std::array<Node*, 64> batch;
@@ -128,7 +129,7 @@ class Injector {
     }
   }
 
-  /// Runs `section` with the mutex held, for what its owner guards by the same mutex.
+  /// Runs `section` with the mutex held, for data that the owner guards by the same mutex.
   template <class Section>
   void locked(Section&& section) {
     base::LockGuard lock(mutex_);
@@ -148,14 +149,14 @@ class Injector {
   }
   [[nodiscard]] bool looks_empty() const { return size() == 0; }
 
-  /// With 128 workers and more than they can run, 7 give nearly what any number gives, and 1 a
-  /// third of it (docs/design/many_cores.md).
+  /// With 128 overloaded workers, 7 gives nearly as much as any number, and 1 a third of that
+  /// (docs/design/many_cores.md).
   static constexpr std::uint32_t kMostPasses = 7;
 
  private:
-  /// What a local queue moves out at once.
+  /// The number of nodes that a local queue moves out at once.
   static constexpr std::size_t kBlock = Limits::kLocalQueueCapacity / 2 + 1;
-  /// Blocks that are kept for the next batches: they spare an allocation each, and 17 KiB are not
+  /// The number of blocks kept for the next batches: each spares an allocation, and 17 KiB are not
   /// worth giving back.
   static constexpr std::size_t kMostSpares = 16;
 
@@ -169,7 +170,7 @@ class Injector {
     Block* queue_next = nullptr;
   };
 
-  /// Where the next node goes.
+  /// The list that gets the next node.
   Fifo<Node>& end() TASKBENCH_REQUIRES(mutex_) {
     return blocks_.empty() ? first_ : blocks_.back()->after;
   }
@@ -183,7 +184,7 @@ class Injector {
     return spare;
   }
 
-  /// Takes out the first block, of which nothing is left. What follows it comes first now.
+  /// Removes the first block, which is used up. The nodes that follow it now come first.
   void retire(Block* block) TASKBENCH_REQUIRES(mutex_) {
     static_cast<void>(blocks_.pop_front());
     first_.append(block->after);

@@ -41,7 +41,7 @@
 
 namespace taskbench::rt::queue {
 
-/// What a steal brought.
+/// The result of a steal.
 template <class T>
 struct Stolen {
   T first{};                ///< to run at once; not in the thief's queue. Valid if count > 0.
@@ -76,7 +76,7 @@ class LocalQueue {
     return true;
   }
 
-  /// push_back() unless the queue is empty. Returns whether it was not.
+  /// push_back() if the queue is not empty. Returns whether it was not.
   template <class Overflow>
   bool push_behind(T value, Overflow&& overflow) {
     // relaxed: only the owner, this thread, stores tail_
@@ -115,8 +115,8 @@ class LocalQueue {
     return pop_front(out, [](T) {});
   }
 
-  /// Takes the oldest value, and calls `ahead` with the second of those behind it, if there is one,
-  /// for prefetching only: a thief may take it meanwhile. Returns false when there is none.
+  /// Takes the oldest value, and calls `ahead` with the second value behind it, if there is one,
+  /// for prefetching only: a thief may take it meanwhile. Returns false if the queue is empty.
   template <class Ahead>
   bool pop_front(T& out, Ahead&& ahead) {
     // relaxed: only the owner, this thread, stores tail_
@@ -248,8 +248,8 @@ class LocalQueue {
     return false;
   }
 
-  // What the owner writes all the time lies together, apart from the slots. Thieves write here
-  // only when they steal.
+  // The words that the owner writes all the time lie together, apart from the slots. Thieves write
+  // them only when they steal.
   alignas(base::kFalseSharingBytes) Lock lock_;
   base::Atomic<std::uint32_t> head_{0};
   base::Atomic<std::uint32_t> tail_{0};

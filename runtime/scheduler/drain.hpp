@@ -8,9 +8,9 @@
 
 namespace taskbench::rt::scheduler {
 
-/// Cancels every task of `engine`, also those that are on their way to a queue. `cancel_queued`
-/// cancels all that is queued at the moment, and returns false when there was none and no new one
-/// can come. To be called once the engine is closed, by one thread, while no worker runs.
+/// Cancels every task of `engine`, including those on their way to a queue. `cancel_queued` cancels
+/// all tasks queued at the moment, and returns false if there was none and no new one can come.
+/// Call it once the engine is closed, from one thread, while no worker runs.
 template <class OwnedTasks, class CancelQueued>
 void drain(Engine& engine, OwnedTasks& owned, CancelQueued&& cancel_queued) noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued) on this thread.
@@ -18,7 +18,7 @@ void drain(Engine& engine, OwnedTasks& owned, CancelQueued&& cancel_queued) noex
   for (;;) {
     owned.cancel_idle();
     cancel_queued();
-    // What is still owned is on its way to a queue, in the hands of a thread that woke it.
+    // A task that is still owned is on its way to a queue, in the hands of a thread that woke it.
     if (owned.empty() && !cancel_queued()) return;
     base::yield_thread();
   }

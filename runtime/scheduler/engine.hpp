@@ -1,8 +1,8 @@
 // A scheduler as the façade sees it. Each has a folder beside this file and a row in
-// runtime/schedulers.cpp; nothing above knows which one it has.
+// runtime/schedulers.cpp; no code above knows which one it has.
 //
-// Owned jointly by the Runtime, its Handles and its threads, if it has any. A waker does not own
-// it: a thread that wakes a task from outside holds on to the engine only while it queues the task;
+// Owned jointly by the Runtime, its Handles and its threads, if any. A waker does not own the
+// engine: a thread that wakes a task from outside holds on to it only while it queues the task;
 // until then the task, which cannot complete, keeps the shutdown waiting.
 #pragma once
 
@@ -30,19 +30,19 @@ class Engine : public task::Spawner {
     return unhandled_exceptions_;
   }
 
-  /// Begins the shutdown: refuses later spawns, wakes whoever sleeps; every task that is not being
-  /// polled is cancelled, by whoever does so in this scheduler. Any thread, any number of times.
+  /// Begins the shutdown: refuses later spawns and wakes all sleeping threads; the scheduler then
+  /// cancels every task that is not being polled. Any thread, any number of times.
   virtual void close() noexcept = 0;
 
-  /// After close(): waits until no task is left. Returns false, and may be called again, in a task
-  /// of this engine, which cannot wait for itself, and when `deadline` has passed. One thread at a
-  /// time.
+  /// After close(): waits until no task is left. Returns false, and may be called again, if called
+  /// in a task of this engine, which cannot wait for itself, or if `deadline` passes first. One
+  /// thread at a time.
   [[nodiscard]] virtual bool join(Clock::time_point deadline) noexcept = 0;
 
   /// Instead of another join(): leaves the threads, if there are any, to end by themselves.
   virtual void detach() noexcept {}
 
-  /// Whether no task can run any more, so that what the workers have written can be read.
+  /// Whether no task can run any more, so that the workers' data can be read.
   [[nodiscard]] virtual bool has_ended() noexcept = 0;
 
   [[nodiscard]] virtual RuntimeStats stats() const = 0;

@@ -1,11 +1,11 @@
-// Decides who has what a thread leaves for a blocking section: the thread, when it comes back soon,
-// or whoever retakes it before. And whether somebody watches for sections that last.
+// Decides who gets what a thread leaves for a blocking section: the thread, if it comes back soon,
+// or the thread that retakes it before. And whether a thread watches for sections that last.
 //
 // No section is overlooked: the story of two threads
 //   blocker:  the lease says that the section has begun;  fence;  read watched_
 //   watcher:  watched_ = false;                           fence;  read all leases
 // One of the two fences comes first. If it is the blocker's, the watcher sees the section. If it is
-// the watcher's, the blocker sees that nobody watches.
+// the watcher's, the blocker sees that no thread watches.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace taskbench::rt::scheduler {
 
 /// The lease of a processor of `go`, or of a worker of work_stealing. Its holder is the thread that
-/// runs the tasks. The word is odd while that is in a blocking section.
+/// runs the tasks. The word is odd while the holder is in a blocking section.
 class Lease {
  public:
-  /// Holder: the section begins, and what is held may be retaken from now on. Returns what to give
-  /// to end_blocking().
+  /// Holder: the section begins, and what is held may be retaken from now on. Returns the argument
+  /// for end_blocking().
   [[nodiscard]] std::uint32_t begin_blocking() noexcept {
     // relaxed: only holders change an even word
     const std::uint32_t begun = word_.load(base::relaxed) + 1;
@@ -28,9 +28,9 @@ class Lease {
     return begun;
   }
 
-  /// Whoever began the section: ends it. False: what was held has been retaken.
+  /// The thread that began the section: ends it. False: what was held has been retaken.
   [[nodiscard]] bool end_blocking(std::uint32_t begun) noexcept {
-    // relaxed: nobody else has touched what is held, or else it is lost
+    // relaxed: no other thread has touched what is held, or else it is lost
     return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);
   }
 
@@ -51,17 +51,17 @@ class Lease {
   base::Atomic<std::uint32_t> word_{0};
 };
 
-/// Whether some thread watches the leases.
+/// Whether a thread watches the leases.
 class Watch {
  public:
-  /// To be called after Lease::begin_blocking(), or after a look that follows leave(). True: nobody
-  /// watches, and the caller has to see to it that somebody does.
+  /// Called after Lease::begin_blocking(), or after a look that follows leave(). True: no thread
+  /// watches, and the caller must make one watch.
   [[nodiscard]] bool is_wanted() noexcept {
     // seq_cst: the blocker's half of the story at the top
     base::full_fence();
     // relaxed: a first look that spares the line a write; the exchange decides
     if (watched_.load(base::relaxed)) return false;
-    // relaxed: only says that somebody watches; the leases hand over what is held
+    // relaxed: only says that a thread watches; the leases hand over what is held
     return !watched_.exchange(true, base::relaxed);
   }
 

@@ -23,11 +23,11 @@ struct RuntimeOptions {
   // Hooks of a worker's thread: not called where workers have no threads of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
   std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
-  /// Gets each exception that ended a task and reaches nobody; empty: it is written to stderr.
+  /// Gets each exception that ended a task and is never taken; empty: it is written to stderr.
   std::function<void(std::exception_ptr)> on_unhandled_exception;
 
-  /// `thread_name`, "-" and `suffix`, the former cut: 15 characters and the terminator are what
-  /// Linux takes.
+  /// `thread_name`, "-" and `suffix`, with `thread_name` cut: Linux takes 15 characters and the
+  /// terminator.
   [[nodiscard]] std::string name_of_thread(std::string_view suffix) const {
     const std::size_t room = 14 - std::min<std::size_t>(suffix.size(), 14);
     return thread_name.substr(0, room).append("-").append(suffix);

@@ -1,11 +1,11 @@
-// What threads that are not its workers do with an engine, counted and recorded in one place.
+// Counts and records what threads that are not its workers do with an engine.
 //
 // Threads: any.
 //
 // Invariants
 //   O1  Everything here is guarded by lock_.
-//   O2  After close() nothing is counted, recorded or admitted: what was recorded is older than the
-//       drain, so that a trace can be read once that has ended.
+//   O2  After close() nothing is counted, recorded or admitted: all records are older than the
+//       drain, so that a trace can be read once the drain has ended.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Outside {
     recorder_.wake(task);
   }
 
-  /// Counts the wake-up of worker `index`, which is about to come.
+  /// Counts the coming wake-up of worker `index`.
   void notify(std::uint32_t index) noexcept {
     const base::SpinGuard guard(lock_);
     if (closed_) return;
@@ -60,7 +60,7 @@ class Outside {
   [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
 
  private:
-  // Functions of their own, as clang does not check the locks of a template.
+  // Separate functions, as clang does not check the locks of a template.
   [[nodiscard]] bool begin_spawn(task::Header* task) noexcept {
     const base::SpinGuard guard(lock_);
     if (closed_) return false;
@@ -77,7 +77,7 @@ class Outside {
 
   base::SpinLock lock_;
   bool closed_ TASKBENCH_GUARDED_BY(lock_) = false;
-  /// New tasks, from being counted to being queued.
+  /// New tasks that were counted and are not queued yet.
   std::uint32_t on_their_way_ TASKBENCH_GUARDED_BY(lock_) = 0;
   trace::CounterBlock counters_;  // unguarded: written under lock_, read at any time
   trace::Recorder recorder_ TASKBENCH_GUARDED_BY(lock_);

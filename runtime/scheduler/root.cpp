@@ -7,8 +7,8 @@
 namespace taskbench::rt::scheduler {
 namespace {
 
-/// How long the thread looks for the wake before it sleeps: about what going to sleep and being
-/// woken costs, so that looking in vain at most doubles that cost.
+/// How long the thread spins for the wake-up before it sleeps: about the cost of going to sleep and
+/// being woken, so that spinning in vain at most doubles that cost.
 constexpr std::chrono::nanoseconds kSpinTime = base::patience(std::chrono::nanoseconds{50'000});
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace taskbench::rt::scheduler {
 
-/// What a root is scheduled on: its own thread. Waking it gives the poll right back to the thread
-/// by the parker's token, the last thing that a waker touches here.
+/// Schedules a root on its own thread. Waking the root gives the poll right back to the thread by
+/// the parker's token, the last thing that a waker touches here.
 class Root final : public task::Schedule {
  public:
-  /// `engine` is where rt::spawn goes in the root.
+  /// `engine` is the target of rt::spawn in the root.
   explicit Root(Engine& engine) noexcept : engine_(engine), parker_(engine.driver().reserve()) {}
 
   void schedule(task::Header*) noexcept override {

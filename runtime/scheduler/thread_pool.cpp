@@ -31,7 +31,7 @@ void ThreadPool::schedule(task::Header* task) noexcept {
     push(task, worker);
     return;
   }
-  // Until the task is queued it keeps the engine alive; from then on `keep` does.
+  // Until it is queued, the task keeps the engine alive; from then on `keep` does.
   const base::Ref<ThreadPool> keep(this);
   outside_.wake(task);
   push(task, nullptr);

@@ -1,10 +1,10 @@
-// What the schedulers that work_stealing is compared with share: a thread for each worker, who
-// spawns and wakes from where, the shutdown, the counters. What makes a scheduler itself is left to
-// it: where a task is queued, and how a worker comes by its next one.
+// The common part of the schedulers that work_stealing is compared with: a thread for each worker,
+// spawning and waking from workers and from outside, the shutdown, the counters. The scheduler
+// itself decides where a task is queued, and how a worker gets its next one.
 //
 // Threads: push by any; run by the worker's own.
 //
-// Shutdown: close() refuses new tasks from outside and wakes everybody; each worker ends its poll
+// Shutdown: close() refuses new tasks from outside and wakes all threads; each worker ends its poll
 // and leaves run(); the last one drains.
 #pragma once
 
@@ -71,7 +71,7 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
       polls_ = 0;
       driver_.look(&timers());
     }
-    /// Sleeps until there is a token, or tasks have been woken for what the driver has brought.
+    /// Sleeps until there is a token, or tasks have been woken for events of the driver.
     void park(std::chrono::nanoseconds spin) noexcept {
       before_park();
       static_cast<void>(parker.park_once(spin));
@@ -122,13 +122,13 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
 
   /// Called when a new task is about to be queued for the first time; `from` as in push().
   virtual void begin(task::Header*, Worker*) noexcept {}
-  /// Queues a task on behalf of `from`, which polls another at this moment; nullptr: of a thread
-  /// outside.
+  /// Queues a task on behalf of `from`, which is polling another one; nullptr: on behalf of a
+  /// thread outside.
   virtual void push(task::Header* task, Worker* from) noexcept = 0;
   /// Polls tasks until closed().
   virtual void run(Worker& worker) noexcept = 0;
-  /// Takes a task out of any queue; nullptr: there is none. Nobody else takes any, but some may be
-  /// pushed.
+  /// Takes a task out of any queue; nullptr: there is none. No other thread takes tasks meanwhile,
+  /// but some may be pushed.
   [[nodiscard]] virtual task::Header* pop_left_over() noexcept = 0;
 
   /// Called when the engine has just been closed: wakes the threads that wait and are not workers.
@@ -136,7 +136,7 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
 
   virtual void cancel_left_over(task::Header* task) noexcept { task::cancel(task); }
 
-  /// Starts one thread more for `worker`, whose own has left run(). The caller knows of another
+  /// Starts another thread for `worker`, whose own has left run(). The caller knows of another
   /// thread that will be in run() until this returns. Throws std::system_error.
   void start_again(const Worker& worker) { threads_.add(*this, *this, options_, worker.index); }
 

@@ -1,4 +1,4 @@
-// A poll that the tracer records, and what it counts as.
+// A poll that the tracer records, and how its end is counted.
 #pragma once
 
 #include "runtime/task/harness.hpp"
@@ -8,7 +8,7 @@
 
 namespace taskbench::rt::scheduler {
 
-/// How a poll ended, in the words of the tracer, which stands below the tasks and has its own.
+/// How a poll ended, as an enum of the tracer, which lies below the tasks and has its own.
 constexpr PollEnd poll_end(task::Polled polled) { return static_cast<PollEnd>(polled); }
 
 static_assert(poll_end(task::Polled::finished) == PollEnd::finished &&
@@ -24,7 +24,7 @@ static_assert(poll_end(task::Polled::finished) == PollEnd::finished &&
   return polled;
 }
 
-/// task::poll(), recorded where something is traced: one test for both events.
+/// task::poll(), recorded if tracing is on: one test for both events.
 inline task::Polled poll(task::Header* task, trace::Recorder recorder) noexcept {
   return recorder.is_on() ? poll_and_record(task, recorder) : task::poll(task);
 }

@@ -19,7 +19,7 @@ const WorkerThreads*& threads_of_this() noexcept {
 
 void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& options) {
   {
-    // Counted before the first starts, which else could be the last to leave.
+    // Counted before the first starts, which could otherwise be the last to leave.
     base::LockGuard lock(exit_mutex_);
     running_ = options.workers;
   }
@@ -29,8 +29,8 @@ void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& opti
     } catch (...) {
       engine.close();
       join_threads();
-      // What the threads' hooks have spawned: none of the threads has drained, as those that there
-      // are not are counted among those that have not left.
+      // Drains tasks that the threads' hooks have spawned: no thread has drained, as threads that
+      // were never started count as not having left.
       work.drain();
       throw;
     }
@@ -112,8 +112,8 @@ void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& option
 }
 
 bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
-  // A thread of this engine cannot wait for itself, even in the midst of a task that has lost its
-  // worker, or may lose it.
+  // A thread of this engine cannot wait for itself, even in a task that has lost its worker, or may
+  // lose it.
   if (threads_of_this() == this) return false;
   if (!has_ended()) static_cast<void>(joiner_.park_until(deadline));
   if (!has_ended()) return false;

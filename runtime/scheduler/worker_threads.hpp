@@ -21,7 +21,7 @@ class WorkerThreads {
    public:
     /// Runs tasks as worker `index`, until the engine is closed.
     virtual void run_worker(std::uint32_t index) noexcept = 0;
-    /// Cancels every task, also those that are on their way to a queue. The engine is closed and no
+    /// Cancels every task, including those on their way to a queue. The engine is closed and no
     /// worker runs.
     virtual void drain() noexcept = 0;
 
@@ -33,7 +33,7 @@ class WorkerThreads {
   /// system gives no more; the engine has then been closed and drained.
   void start(Engine& engine, Work& work, const RuntimeOptions& options);
 
-  /// Starts one thread more, as worker `index`. The caller is in run_worker(), or knows of a thread
+  /// Starts another thread, as worker `index`. The caller is in run_worker(), or knows of a thread
   /// that will be until this returns. Throws std::system_error.
   void add(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
 
@@ -56,7 +56,7 @@ class WorkerThreads {
   void join_threads() noexcept;
 
   base::Mutex threads_mutex_;
-  /// Those that have left may be in it.
+  /// May contain threads that have left.
   std::list<Worked> threads_ TASKBENCH_GUARDED_BY(threads_mutex_);
   bool detached_ TASKBENCH_GUARDED_BY(threads_mutex_) = false;
   base::Mutex exit_mutex_;

@@ -13,10 +13,10 @@
 
 #include "runtime/base/sync_primitives.hpp"
 
-// A Signal is an eventfd, to which the handler writes: one of the few things that it may do in the
-// midst of anything. It finds the descriptors in a table of fixed size.
+// A Signal is an eventfd to which the handler writes: one of the few things that a signal handler
+// may do. It finds the descriptors in a table of fixed size.
 //
-// No descriptor is closed that a handler is about to write to: the story of two threads
+// A descriptor that a handler is about to write to is not closed: the story of two threads
 //   handler:  handlers += 1;  read the place in the table
 //   remover:  clear it;       read handlers
 // All four are seq_cst: the handler finds the place empty, or the remover sees the handler, and
@@ -24,7 +24,7 @@
 namespace taskbench::rt::signal {
 namespace {
 
-/// A listener: the signal's number in the upper half, the descriptor in the lower; 0: nobody.
+/// A listener: the signal's number in the upper half, the descriptor in the lower; 0: none.
 using Place = base::Atomic<std::uint64_t>;
 
 struct Handled {
@@ -62,7 +62,7 @@ void handle(int number) {
     static_cast<void>(
         !::write(static_cast<int>(static_cast<std::uint32_t>(place)), &one, sizeof(one)));
   }
-  // release: pairs with the load in remove(): what was written to is closed afterwards
+  // release: pairs with the load in remove(): the descriptor is closed after the write
   all.handlers.fetch_sub(1, base::release);
   errno = error;
 }

@@ -4,9 +4,9 @@
 //   rt::signal::Signal interrupt(SIGINT);
 //   co_await interrupt.next();
 //
-// While there is a Signal of a number, its handler is the runtime's; when the last goes, what was
-// there before is put back, unless somebody has put something else there meanwhile. Every Signal of
-// the number gets each signal, in whichever runtime.
+// While a Signal of a number exists, the runtime's handler is installed for it; when the last one
+// is destroyed, the previous handler is restored, unless another was installed meanwhile. Every
+// Signal of the number gets each signal, in every runtime.
 //
 // Threads: as with an AsyncFd, one task waits at a time.
 #pragma once
@@ -30,9 +30,9 @@ class Signal {
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
-  /// co_await waits for the signal and returns how often it has come since the last time, > 0; what
-  /// has come already counts. Signals that come while one of their number is pending are one, says
-  /// POSIX. Cancellation-safe.
+  /// co_await waits for the signal and returns how often it has arrived since the last await, > 0;
+  /// earlier arrivals count. POSIX merges signals that arrive while one of their number is pending.
+  /// Cancellation-safe.
   [[nodiscard]] auto next() {
     return events_.read_with([](int descriptor) -> std::int64_t {
       std::uint64_t count = 0;

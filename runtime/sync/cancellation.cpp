@@ -7,12 +7,12 @@ Cancellation::Cancellation(Cancellation* parent) noexcept
   if (parent == nullptr) return;
   const base::LockGuard lock(mutex());
   link_into(*parent);
-  // relaxed: C2; whoever gets to see this node was given it by the thread that makes it here
+  // relaxed: C2; every thread that sees this node gets it from the thread that makes it here
   cancelled_.store(parent->is_cancelled(), base::relaxed);
 }
 
 Cancellation::~Cancellation() {
-  if (root_ == nullptr) return;  // nothing is below it any more (C3)
+  if (root_ == nullptr) return;  // no node is below it any more (C3)
   const base::LockGuard lock(mutex());
   unlink();
   while (Cancellation* const child = first_child_) {
@@ -51,8 +51,8 @@ void Cancellation::cancel_all_below(WaitList& released) noexcept {
   }
 }
 
-/// Takes out a waiter that may be queued, here or in a cancel() under way. The caller drops what is
-/// returned.
+/// Takes out a waiter that may be queued, here or in a cancel() under way. The caller drops the
+/// returned reference.
 task::Header* Cancellation::withdraw(Waiter& waiter) noexcept {
   return waiter.place() == Waiter::Place::queued ? WaitList::withdraw(waiter) : nullptr;
 }

@@ -5,23 +5,24 @@
 //   ...
 //   stop.cancel();
 //
-// A task learns it by asking is_cancelled() now and then, or by awaiting cancelled(), mostly as a
+// A task notices by calling is_cancelled() now and then, or by awaiting cancelled(), usually as a
 // branch of a select(). Nothing is aborted: a task ends where it wants to.
 //
-// Copies of a token are the same token. A child is cancelled with its parent, never the other way
-// round; it stays so also when all tokens in between are gone.
+// Copies of a token are the same token. A child is cancelled with its ancestors, never the other
+// way round; this holds even when all tokens in between are gone.
 //
 // Threads: all functions from any thread; cancelled() is awaited by a task.
 //
 // Invariants
 //   C1  The tree and the waiting lists of all its nodes are guarded by the mutex of its root.
-//   C2  What is below a cancelled node is cancelled, from its beginning on if it is made later.
+//   C2  Every node below a cancelled node is cancelled; one made later is cancelled from the start.
 //   C3  A node leaves the tree in its destructor; its children become those of its parent. The root
 //       stays while there is any node below it.
 //
-// Rejected: a mutex for each node, as Tokio has (a node that is cancelled from above while it goes
-// needs two counts and locks held in the order of the tree; take it when a profile shows that
-// tokens of one tree get in each other's way); callbacks (whose code would run in whoever cancels).
+// Rejected: a mutex for each node, as Tokio has (a node that is cancelled from above while it is
+// destroyed needs two counts, and locks taken in the order of the tree; take it when a profile
+// shows contention between tokens of one tree); callbacks (they would run on the thread that
+// cancels).
 #pragma once
 
 #include <coroutine>
@@ -54,7 +55,7 @@ class Cancellation : public base::Shared {
 
  private:
   [[nodiscard]] base::Mutex& mutex() noexcept { return root_ == nullptr ? mutex_ : root_->mutex_; }
-  // With the mutex held. Unchecked, as the analysis does not know that all nodes have the same one.
+  // With the mutex held. Unchecked: the analysis does not know that all nodes share one mutex.
   void link_into(Cancellation& parent) noexcept TASKBENCH_UNCHECKED;
   void unlink() noexcept TASKBENCH_UNCHECKED;
   void cancel_all_below(WaitList& released) noexcept TASKBENCH_UNCHECKED;
@@ -108,7 +109,7 @@ class CancellationToken {
 
   /// Cancels this token and those below it, and wakes the tasks that wait. Once is enough.
   void cancel() const noexcept { node().cancel(); }
-  /// Whether the token is cancelled. If so, what was done before the cancel() can be seen.
+  /// Whether the token is cancelled. If so, everything done before the cancel() is visible.
   [[nodiscard]] bool is_cancelled() const noexcept { return node().is_cancelled(); }
 
   /// co_await waits for cancel(). Cancellation-safe: a wait that is given up leaves nothing behind.

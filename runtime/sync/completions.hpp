@@ -1,17 +1,18 @@
 // The list of the members of a JoinSet that have completed, in that order.
 //
-// Threads: a member's end is reported by whichever thread completes it; the rest is for the one
-// that owns the set.
+// Threads: the thread that completes a member reports its end; the rest is for the owner of the
+// set.
 //
-// The list is the join listener of each member, whose JoinHandle the set has. So a complete member
-// stays where it is until the set lets go of it, and the list is linked through the headers.
+// The list is the join listener of each member. The set holds the members' JoinHandles, so a
+// complete member stays in memory until the set lets go of it, and the list can be linked through
+// the headers.
 //
 // Invariants
 //   D1  Everything here, and Header::queue_next of a member in the list, is guarded by mutex_.
-//   D2  A member is in the list at most once, only once it is complete, and never after abandon();
-//       so the set may drop the handles of its members from then on.
-//   D3  waiter_ owns a counted reference to the task that waits in NextDone. Whoever reports takes
-//       it out and wakes the task.
+//   D2  A member is in the list at most once, only after it has completed, and never after
+//       abandon(); so the set may drop its members' handles from then on.
+//   D3  waiter_ owns a counted reference to the task that waits in NextDone. The thread that
+//       reports an end takes it out and wakes the task.
 #pragma once
 
 #include <coroutine>
@@ -31,11 +32,11 @@ class Completions final : public task::JoinListener, public base::Shared {
   /// Begins to listen to a task that was spawned.
   void watch(task::Header* member) noexcept;
 
-  /// The member that was complete first, or nullptr.
+  /// The member that completed first, or nullptr.
   [[nodiscard]] task::Header* front() noexcept;
-  /// Takes out what front() returned.
+  /// Removes the member that front() returned.
   void pop_front() noexcept;
-  /// Adds no member any more that completes later.
+  /// Leaves out members that complete later.
   void abandon() noexcept;
 
  private:
@@ -46,7 +47,7 @@ class Completions final : public task::JoinListener, public base::Shared {
   bool abandoned_ TASKBENCH_GUARDED_BY(mutex_) = false;
   task::Header* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
   task::Header* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
-  /// The await that waits, until it has seen why it was woken.
+  /// The waiting NextDone, until it has seen why it was woken.
   const NextDone* waiting_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
   task::Header* waiter_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
 };

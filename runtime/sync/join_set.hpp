@@ -8,15 +8,15 @@
 // Threads: a set belongs to one task or thread at a time; its members run wherever they were
 // spawned. The set must not be moved while join_next is awaited.
 //
-// Destroying the set aborts what still runs and waits for nobody.
+// Destroying the set aborts the members that still run, and does not wait for them.
 //
-// How: each member has the set's list of completions in the place of a task that awaits its
-// JoinHandle; so the list learns of its end however that comes about. The output stays in the
-// member's task until it is joined. A member costs the set no more than its handle.
+// How: the set's list of completions takes the place of a task that awaits the member's JoinHandle,
+// so it learns of the member's end however that comes about. The output stays in the member's task
+// until it is joined. A member costs the set no more than its handle.
 //
 // Rejected: registering with every JoinHandle on each wait (linear in the size of the set for each
-// member joined). A small coroutine around each member, whose frame reports when it is destroyed:
-// with an entry of a list, 336 bytes more for each member.
+// member joined); a small coroutine around each member, whose frame reports when it is destroyed
+// (with a list entry, 336 bytes more per member).
 #pragma once
 
 #include <cstddef>
@@ -55,8 +55,8 @@ class [[nodiscard]] JoinResult {
   }
 
   [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
-  /// Whether the member was aborted, or cancelled by the end of its runtime; also when it threw a
-  /// JoinError itself.
+  /// Whether the member was aborted, or cancelled by the end of its runtime; also true if it threw
+  /// a JoinError itself.
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
   /// The exception, JoinError included; null if there is a value.
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
@@ -115,11 +115,11 @@ class JoinSet {
     std::swap(completions_, other.completions_);
   }
 
-  /// Members that were not joined yet, finished or not.
+  /// The number of members not joined yet, finished or not.
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
   [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
 
-  /// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
+  /// Spawns on the runtime whose tasks the calling thread runs. Throws std::logic_error outside.
   AbortHandle spawn(Task<T> task) { return spawn_on(detail::CurrentRuntime(), std::move(task)); }
   /// A function that returns a Task is kept for as long as the task runs.
   template <task::AsyncFunction Function>
@@ -160,12 +160,12 @@ class JoinSet {
     return take_first(member);
   }
 
-  /// Asks all members to end; they are joined as cancelled, unless they finish just now.
+  /// Aborts all members; each is joined as cancelled unless it finishes first.
   void abort_all() noexcept {
     for (const JoinHandle<T>& member : members_) member.abort();
   }
 
-  /// Lets all members go on without the set, which is empty then.
+  /// Lets all members run on without the set, which is empty afterwards.
   void detach_all() noexcept {
     if (completions_ != nullptr) completions_->abandon();
     completions_ = {};

@@ -4,24 +4,23 @@
 //   auto [sender, receiver] = mpmc::channel<int>(16);        // at most 16 messages wait
 //
 // (With g++ 12, inside a coroutine: name the pair instead of binding its parts, and give messages a
-// constructor or make them in a statement before, as an aggregate that is made inside a co_await
-// expression is destroyed twice by that compiler.)
+// constructor or create them in an earlier statement: that compiler destroys an aggregate created
+// inside a co_await expression twice.)
 //
-// Messages are moved where nothing may throw, so that none is lost halfway: what throws when it is
-// moved can be sent as a std::unique_ptr.
+// Moving a message must not throw, so that none is lost halfway; send a type whose move may throw
+// as a std::unique_ptr.
 //
-// Threads: copies of an end are cheap and independent. What is const may be called on one end from
-// several threads at once. Ends may be used, copied, moved and dropped on any thread, inside and
-// outside of any runtime; only what is awaited needs a task. An end must outlive what was awaited
-// on it.
+// Threads: copies of an end are cheap and independent. Several threads may call the const functions
+// of one end at once. Ends may be used, copied, moved and dropped on any thread, inside and outside
+// of any runtime; only awaiting needs a task. An end must outlive the awaits on it.
 //
-// Order: the messages are taken in the order in which they were put in; of one sender, that is the
-// order of its sends. Those who wait are woken in the order in which they came, and none starves;
-// what exactly that means, and the invariants, is in mpmc_channel.hpp.
+// Order: messages are received in the order in which they were put in; for one sender, that is the
+// order of its sends. Waiters are woken in the order of their arrival, and none starves;
+// mpmc_channel.hpp has the exact rule and the invariants.
 //
-// Close: close() at either end, or dropping the last of its senders or receivers, makes sends fail.
-// What is in the channel can still be received, then receivers get nullopt; when the last receiver
-// goes, it is destroyed.
+// Close: close() at either end, or dropping the last sender or the last receiver, makes sends fail.
+// Messages in the channel can still be received, then receivers get nullopt; dropping the last
+// receiver destroys them.
 #pragma once
 
 #include <coroutine>
@@ -53,7 +52,7 @@ struct Slot : SlotHead {
   };
 };
 
-/// Owns the slots; a base of Ring, so that they are there before Channel.
+/// Owns the slots; a base of Ring, so that they are constructed before Channel.
 template <class T>
 struct Slots {
   const std::unique_ptr<Slot<T>[]> slots;
@@ -95,14 +94,14 @@ class Ring final : private Slots<T>, public Channel {
   }
   void destroy_messages() noexcept {
     Position position = 0;
-    // Nobody sends into the slots any more.
+    // No sender uses the slots any more.
     while (try_claim(Side::receive, position) == Claim::claimed) {
       std::destroy_at(&message_at(position));
     }
   }
 };
 
-/// What both kinds of ends have in common: one end that the channel counts.
+/// The base of both kinds of ends: one end that the channel counts.
 template <class T, Channel::Side side>
 class End {
  public:
@@ -125,11 +124,11 @@ class End {
     }
   }
 
-  /// Makes sends fail from here on, those that wait included. What is in the channel can still be
+  /// Makes sends fail from now on, waiting ones included. Messages in the channel can still be
   /// received.
   void close() const noexcept { ring().close(); }
   [[nodiscard]] bool is_closed() const noexcept { return ring().is_closed(); }
-  /// Messages that are there at this moment.
+  /// The number of messages in the channel at this moment.
   [[nodiscard]] std::size_t size() const noexcept { return ring().size(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return ring().capacity(); }
 
@@ -143,7 +142,7 @@ class End {
   base::Ref<Ring<T>> ring_;
 };
 
-/// The base of what is awaited: waits for a slot of its side.
+/// The base of the awaiters: waits for a slot of its side.
 template <class T, Channel::Side side>
 class Await : private task::Leaf {
  public:
@@ -207,8 +206,8 @@ class Sender : public detail::End<T, detail::Channel::Side::send> {
     return Sending(this->ring(), std::move(value));
   }
 
-  /// Sends without waiting; unless it is `sent`, the value is left as it was. `full` also where
-  /// others wait for room and come first.
+  /// Sends without waiting; unless the result is `sent`, the value is left as it was. `full` also
+  /// if other senders wait for room and come first.
   [[nodiscard]] TrySend try_send(T&& value) const noexcept {
     detail::Position position = 0;
     switch (this->ring().try_claim(detail::Channel::Side::send, position)) {
@@ -242,7 +241,7 @@ class Receiver : public detail::End<T, detail::Channel::Side::receive> {
   /// empty. Cancellation-safe: a receive that is given up takes no message.
   [[nodiscard]] Receiving recv() const noexcept { return Receiving(this->ring()); }
 
-  /// The next message, if it is there; none also where others wait for it and come first.
+  /// The next message, if there is one; nullopt also if other receivers wait and come first.
   [[nodiscard]] std::optional<T> try_recv() const noexcept {
     detail::Position position = 0;
     std::optional<T> message;
@@ -251,12 +250,12 @@ class Receiver : public detail::End<T, detail::Channel::Side::receive> {
     return message;
   }
 
-  /// Whether no message is there, and none will come.
+  /// Whether the channel is empty and no message will come.
   [[nodiscard]] bool is_drained() const noexcept { return this->ring().is_drained(); }
 };
 
-/// A new channel in which at most `capacity` messages wait, from 1 to 2^31; it has room for them
-/// from the start. Throws std::bad_alloc.
+/// A new channel for at most `capacity` waiting messages, from 1 to 2^31, whose memory is allocated
+/// at once. Throws std::bad_alloc.
 template <class T>
 [[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
   TASKBENCH_ASSERT(capacity > 0 && capacity <= detail::Channel::kMaxCapacity,

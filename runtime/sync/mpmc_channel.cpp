@@ -15,7 +15,7 @@ Channel::Channel(std::size_t capacity, SlotHead* slots, std::size_t slot_bytes) 
       lap_(std::bit_ceil(capacity + 1)),
       slots_(slots),
       slot_bytes_(slot_bytes) {
-  // relaxed: nobody else knows the channel yet
+  // relaxed: no other thread knows the channel yet
   for (Position i = 0; i < capacity; ++i) slot_of(i).turn.store(i, base::relaxed);
 }
 
@@ -32,21 +32,21 @@ std::size_t Channel::size() const noexcept {
   const auto messages = [this](Position position) {
     return position / lap_ * capacity_ + index_of(position);
   };
-  // Senders and receivers that come between the two loads make it seem more.
+  // Senders and receivers that come between the two loads make the number seem larger.
   return messages(tail) < messages(head)
              ? 0
              : std::min<std::size_t>(messages(tail) - messages(head), capacity_);
 }
 
 bool Channel::can_go_on(Side side) noexcept {
-  // relaxed: the fence in changed(), or the mutex that its caller has, orders both loads; if one
-  // is too old, whoever has changed it looks after this
+  // relaxed: the fence in changed(), or the mutex that the caller holds, orders both loads; if one
+  // is too old, the thread that has changed the word looks after this
   const Position position = next_of(side).load(base::relaxed);
   if ((position & kClosed) != 0 || (side == Side::receive && is_drained())) return true;
   return slot_of(position).turn.load(base::relaxed) == turn_at(side, position);
 }
 
-/// Says in attention_ what the lists hold.
+/// Sets attention_ according to the lists.
 void Channel::set_attention() noexcept {
   std::uint32_t bits = 0;
   for (const Side side : {Side::send, Side::receive}) {
@@ -54,7 +54,7 @@ void Channel::set_attention() noexcept {
     if (!waiters.list.empty()) bits |= kWaits << shift(side);
     if (waiters.first != 0) bits |= kFirst << shift(side);
   }
-  attention_.store(bits, base::relaxed);  // relaxed: whoever queues has a fence behind it
+  attention_.store(bits, base::relaxed);  // relaxed: a thread that queues fences afterwards
 }
 
 void Channel::wake_who_can_go_on() noexcept {
@@ -111,7 +111,7 @@ Claim Channel::Wait::claim_or_queue(task::Header* task, Position& claimed) noexc
     }
     if (result == Claim::none) {
       channel_.set_attention();
-      base::full_fence();  // seq_cst: who waits, in the story at the top
+      base::full_fence();  // seq_cst: the waiter's half of the story at the top
       if (waiters().first == 0 || is_first_) result = channel_.claim(side_, claimed);
       if (result == Claim::none) return Claim::none;
       own = WaitList::withdraw(*this);
@@ -119,7 +119,7 @@ Claim Channel::Wait::claim_or_queue(task::Header* task, Position& claimed) noexc
     leave();
   }
   if (own != nullptr) task::drop_reference(own);
-  // Of the end each waiter hears from the one before it.
+  // Each waiter passes the news of the end on to the next.
   if (result == Claim::ended) channel_.changed();
   return result;
 }

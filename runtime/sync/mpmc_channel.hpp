@@ -1,45 +1,45 @@
-// What the ends of an mpmc channel share, without the type of the messages: who may use which slot
-// of the ring, and who waits.
+// The part of an mpmc channel that does not depend on the message type: which end may use which
+// slot of the ring, and which tasks wait.
 //
-// Threads: any, but a Wait lies in the frame of the task that awaits it and is used by its poll.
+// Threads: any, but a Wait lies in the frame of the task that awaits it and is used by its polls.
 //
 // A sender claims the slot at tail_, fills it and publishes it; a receiver claims the slot at
 // head_, empties it and frees it. Each slot has a turn, which says who may claim it: the position
 // itself for the sender of that position, the position + 1 for its receiver. A position is a lap
-// and an index; a lap is larger than the capacity, so that the turns of one slot all differ, also
-// where there is only one slot.
+// and an index; a lap is larger than the capacity, so that the turns of one slot all differ, even
+// if there is only one slot.
 //
-// Sending and receiving take no lock. Who finds the ring full or empty queues under mutex_ and
-// looks again; who has published or freed a slot looks whether anybody waits.
+// Sending and receiving take no lock. A task that finds the ring full or empty queues under mutex_
+// and looks again; a thread that has published or freed a slot checks whether a task waits.
 //   waits:    attention_ = waits;      full fence;  is the slot mine?
 //   changes:  turn or head_ changed;   full fence;  attention_?
 // One of the two must see the other's store. Which slot is next depends on two words, head_ and a
-// turn, that two threads may have changed: each has a fence behind it and looks at both, so the one
-// whose fence comes last sees the other's change.
+// turn, which two threads may have changed: each then passes a fence and looks at both words, so
+// the thread whose fence comes last sees the other's change.
 //
 // Invariants
 //   C1  The lists, and each write of attention_, are guarded by mutex_.
 //   C2  While the next slot can be received (or sent into) and a receiver (sender) is queued, some
-//       thread is about to look at the list, or has taken a waiter out of it that will look: at
-//       each change, one waiter of each side that can go on is woken. One that was woken and is
-//       given up looks, too.
-//   C3  A slot is claimed only for what fills or empties it in the same step, so nothing is lost by
-//       giving up a wait.
-//   C4  Nothing is claimed for sending once tail_ has kClosed. What was claimed before is still
+//       thread is about to look at the list, or has taken a waiter out of it that will look: each
+//       change wakes one waiter of each side that can go on. A woken waiter that is given up looks,
+//       too.
+//   C3  A slot is claimed only by a step that also fills or empties it, so giving up a wait loses
+//       nothing.
+//   C4  No slot is claimed for sending once tail_ has kClosed. Slots claimed before are still
 //       received: the channel is drained when it is closed and head_ has reached tail_.
 //
-// Fairness: those who wait are woken in the order in which they came. One that is woken may find
-// that somebody who did not wait was faster; it keeps its place. After kPatience such wakes it is
-// `first`: who comes then, queues behind it. Only those who were past that check already, at most
-// one for each thread, and waiters that were woken before can still be faster. So nobody starves.
+// Fairness: waiters are woken in the order of their arrival. A woken waiter may find that a thread
+// that did not wait was faster; it keeps its place. After kPatience such wake-ups it is `first`:
+// newcomers queue behind it. Only threads already past that check, with at most one operation each,
+// and waiters that were woken before can still be faster. So no task starves.
 //
 // Rejected
-//   * Handing a message to the receiver that waits. A wait that is given up would have to put it
-//     back where it came from.
-//   * Two semaphores around a ring. Who has a permit must wait for the sender of its slot, which
-//     may have lost its CPU.
+//   * Handing a message to the waiting receiver. A wait that is given up would have to put it back
+//     where it came from.
+//   * Two semaphores around a ring. The holder of a permit must wait for the sender of its slot,
+//     which may have lost its CPU.
 //   * A light fence after each message and a heavy one before each wait. A channel that holds few
-//     messages waits at each of them, and pays a system call for it each time.
+//     messages waits at each of them, and would pay a system call for each wait.
 #pragma once
 
 #include <cstddef>
@@ -54,10 +54,10 @@ namespace taskbench::rt::sync::mpmc::detail {
 
 using Position = std::uint64_t;
 
-/// What became of an attempt to claim a slot. `ended`: there will be none any more.
+/// The result of an attempt to claim a slot. `ended`: there will be no more slots.
 enum class Claim : std::uint8_t { claimed, none, ended };
 
-/// What each slot begins with. The message lies beside its turn, as both go from core to core.
+/// The beginning of each slot. The message lies beside its turn, as both move between cores.
 struct SlotHead {
   base::Atomic<Position> turn{0};
 };
@@ -65,10 +65,10 @@ struct SlotHead {
 class Channel : public base::Shared {
  public:
   static constexpr std::size_t kMaxCapacity = std::size_t{1} << 31;
-  /// How often a waiter is woken in vain before those who come later must queue behind it.
+  /// How often a waiter is woken in vain before newcomers must queue behind it.
   static constexpr int kPatience = 4;
-  /// Rounds of waiting after another thread was faster. It then claims several slots while it has
-  /// the cache lines, which otherwise go to and fro for each.
+  /// Spin rounds after another thread was faster. That thread then claims several slots while it
+  /// has the cache lines, which would otherwise move for each slot.
   static constexpr int kBackOff = 16;
 
   /// The two sides; each has its bits in attention_.
@@ -85,22 +85,22 @@ class Channel : public base::Shared {
     return *reinterpret_cast<SlotHead*>(first + index_of(position) * slot_bytes_);
   }
 
-  /// Claims the next slot of a side unless those who wait come first.
+  /// Claims the next slot of a side unless waiters come first.
   [[nodiscard]] Claim try_claim(Side side, Position& claimed) noexcept {
-    // relaxed: a hint; under mutex_ it is read again
+    // relaxed: a hint; it is read again under mutex_
     if ((attention_.load(base::relaxed) & kFirst << shift(side)) != 0) [[unlikely]] {
       return is_over(side) ? Claim::ended : Claim::none;
     }
     return claim(side, claimed);
   }
 
-  /// The slot that was claimed for sending is filled.
+  /// Publishes the slot that was claimed for sending and is now filled.
   void publish(Position position) noexcept {
     // release: pairs with the acquire in claim(): the message
     slot_of(position).turn.store(position + 1, base::release);
     changed();
   }
-  /// The slot that was claimed for receiving is empty.
+  /// Frees the slot that was claimed for receiving and is now empty.
   void free(Position position) noexcept {
     // release: pairs with the acquire in claim(): the message has left its slot
     slot_of(position).turn.store(position + lap_, base::release);
@@ -113,12 +113,12 @@ class Channel : public base::Shared {
     // acquire: pairs with the release in close(): what came before it
     return (tail_.load(base::acquire) & kClosed) != 0;
   }
-  /// Whether no message is there, and none will come.
+  /// Whether the channel is empty and no message will come.
   [[nodiscard]] bool is_drained() const noexcept;
-  /// Messages that are there, or are being sent, at this moment.
+  /// The number of messages in the channel, or being sent, at this moment.
   [[nodiscard]] std::size_t size() const noexcept;
 
-  /// The ends of a side, which begins with one.
+  /// Counts another end of a side, which begins with one.
   void add_end(Side side) noexcept {
     ends_[index(side)].fetch_add(1, base::relaxed);  // relaxed: some end stays meanwhile
   }
@@ -128,9 +128,9 @@ class Channel : public base::Shared {
  private:
   static constexpr Position kClosed = Position{1} << 63;
 
-  // Bits of attention_, for each side; those of the side that receives are shifted by 2.
-  static constexpr std::uint32_t kWaits = 1;  // somebody is queued
-  static constexpr std::uint32_t kFirst = 2;  // those who come have to queue
+  // Bits of attention_, for each side; those of the receiving side are shifted by 2.
+  static constexpr std::uint32_t kWaits = 1;  // a task is queued
+  static constexpr std::uint32_t kFirst = 2;  // newcomers have to queue
 
   static constexpr std::size_t index(Side side) noexcept { return side == Side::send ? 0 : 1; }
   static constexpr int shift(Side side) noexcept { return side == Side::send ? 0 : 2; }
@@ -171,15 +171,15 @@ class Channel : public base::Shared {
         continue;
       }
       const Position seen = position;
-      position = next.load(base::relaxed);  // relaxed: who was faster has published its turn
+      position = next.load(base::relaxed);  // relaxed: the faster thread has published its turn
       if (position == seen) return is_over(side) ? Claim::ended : Claim::none;
     }
   }
-  /// Whether the next slot of a side could be claimed, or its waiters have to hear of the end.
+  /// Whether the next slot of a side can be claimed, or its waiters must learn of the end.
   [[nodiscard]] bool can_go_on(Side side) noexcept;
 
   void changed() noexcept {
-    base::full_fence();  // seq_cst: who changes, in the story at the top
+    base::full_fence();  // seq_cst: the changer's half of the story at the top
     // relaxed: ordered by the fence
     if ((attention_.load(base::relaxed) & kAnyWaits) != 0) [[unlikely]]
       wake_who_can_go_on();
@@ -204,7 +204,7 @@ class Channel : public base::Shared {
   Waiters waiters_[2] TASKBENCH_GUARDED_BY(mutex_);
 };
 
-/// The place in the queue of one that sends or receives.
+/// A sender's or receiver's place in the queue.
 class Channel::Wait : private sync::detail::Waiter {
  public:
   Wait(Channel& channel, Side side) noexcept : channel_(channel), side_(side) {}
@@ -228,9 +228,9 @@ class Channel::Wait : private sync::detail::Waiter {
 
   Channel& channel_;
   const Side side_;
-  bool is_waiting_ = false;  // was queued, and has not seen what became of it; its own task only
+  bool is_waiting_ = false;  // was queued, and has not seen the outcome; its own task only
   bool is_first_ TASKBENCH_GUARDED_BY(channel_.mutex_) = false;
-  int in_vain_ = 0;  // wakes
+  int in_vain_ = 0;  // wake-ups
 };
 
 }  // namespace taskbench::rt::sync::mpmc::detail

@@ -4,19 +4,19 @@
 //   auto [sender, receiver] = mpsc::unbounded_channel<int>();
 //
 // (With g++ 12, inside a coroutine: name the pair instead of binding its parts, and give messages a
-// constructor or make them in a statement before, as an aggregate that is made inside a co_await
-// expression is destroyed twice by that compiler.)
+// constructor or create them in an earlier statement: that compiler destroys an aggregate created
+// inside a co_await expression twice.)
 //
 // Threads: a sender belongs to one thread at a time, but send() and try_send() of one sender may
 // overlap; copies are cheap and independent. The receiver belongs to one task or thread at a time.
-// Ends may be used, moved and dropped on any thread, inside and outside of any runtime; only the
-// functions that are awaited need a task. An end must outlive what was awaited on it.
+// Ends may be used, moved and dropped on any thread, inside and outside of any runtime; only
+// awaiting needs a task. An end must outlive the awaits on it.
 //
 // Order: messages of one sender arrive in the order in which its sends ended; a waiting send keeps
 // its place in a queue (fair). The invariants are in mpsc_channel.hpp.
 //
-// Close: dropping the last sender lets the receiver take what is queued, then gives nullopt.
-// Closing or dropping the receiver makes sends fail; dropping it destroys what is queued.
+// Close: once the last sender is dropped, the receiver gets the queued messages, then nullopt.
+// Closing or dropping the receiver makes sends fail; dropping it destroys the queued messages.
 #pragma once
 
 #include <cstddef>
@@ -115,12 +115,12 @@ class Sender : public detail::SenderBase {
     return TrySend::sent;
   }
 
-  /// Messages that could be sent at this moment without waiting.
+  /// The number of messages that could be sent at this moment without waiting.
   [[nodiscard]] std::size_t room() const noexcept { return channel().room(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return channel().capacity(); }
 
  private:
-  /// A reserved slot; goes back when making the message throws.
+  /// A reserved slot, which is given back if making the message throws.
   struct Slot {
     detail::Channel* channel;
     ~Slot() {
@@ -176,15 +176,15 @@ class Receiver {
   /// end was closed. Cancellation-safe: a receive that is given up takes no message.
   [[nodiscard]] Receiving recv() { return Receiving(channel()); }
 
-  /// The next message, if it is there.
+  /// The next message, if there is one.
   [[nodiscard]] std::optional<T> try_recv() { return Message::take(channel().try_pop()); }
 
-  /// Whether no message is there, and none will come.
+  /// Whether the channel is empty and no message will come.
   [[nodiscard]] bool is_drained() const noexcept { return channel().is_drained(); }
-  /// Messages that are there at this moment.
+  /// The number of messages in the channel at this moment.
   [[nodiscard]] std::size_t size() const noexcept { return channel().size(); }
 
-  /// Makes sends fail from here on, those that wait included. What is queued can still be received.
+  /// Makes sends fail from now on, waiting ones included. Queued messages can still be received.
   void close() noexcept { channel().close(); }
 
  private:
@@ -207,7 +207,7 @@ class Receiver {
   base::Ref<detail::Channel> channel_;
 };
 
-/// A new channel in which at most `capacity` > 0 messages wait. Throws std::bad_alloc.
+/// A new channel for at most `capacity` > 0 waiting messages. Throws std::bad_alloc.
 template <class T>
 [[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
   TASKBENCH_ASSERT(capacity > 0 && capacity < detail::Channel::kUnbounded,

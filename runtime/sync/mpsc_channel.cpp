@@ -35,7 +35,7 @@ Link* Channel::unlink_first(task::Header*& sender) noexcept {
   return message;
 }
 
-/// M2: hands a slot on, or counts it as free.
+/// M2: hands a slot to the next sender, or counts it as free.
 task::Header* Channel::free_slot() noexcept {
   if (!senders_waiting_.empty()) return senders_waiting_.grant_front();
   ++room_;

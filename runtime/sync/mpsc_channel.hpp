@@ -1,4 +1,4 @@
-// What the ends of an mpsc channel share, without the type of the messages.
+// The part of an mpsc channel that does not depend on the message type.
 //
 // Threads: the functions of senders from any thread, those of the receiver by one task or thread
 // at a time. Send and Recv lie in the frames of the tasks that await them.
@@ -10,13 +10,13 @@
 // or by a try_send under way), or taken by a queued message.
 //
 // Invariants
-//   M1  Everything here is guarded by mutex_, but for capacity_, which is constant.
+//   M1  Everything here is guarded by mutex_, except capacity_, which is constant.
 //   M2  room_ is greater than zero only while senders_waiting_ is empty: a slot that becomes free
-//       goes to the sender that waits longest.
+//       goes to the sender that has waited longest.
 //   M3  free + reserved + taken slots = capacity_, until the channel is closed.
 //   M4  Once closed_ is set no message is linked any more.
-//   M5  receiver_ owns a counted reference to the task that waits in Recv. Whoever links a message,
-//       drops the last sender or closes the channel takes it out and wakes the task.
+//   M5  receiver_ owns a counted reference to the task that waits in Recv. The thread that links a
+//       message, drops the last sender or closes the channel takes it out and wakes the task.
 //   M6  A message is taken out of the queue only for a receiver that returns it in the same step:
 //       a receive that is given up leaves the queue as it was.
 //
@@ -62,28 +62,28 @@ class Channel : public base::Shared {
   /// Reserves a slot. `sent` stands for success.
   [[nodiscard]] TrySend try_reserve() noexcept;
   void give_back_slot() noexcept;
-  /// Links a message into a slot that the caller has reserved, or, for an unbounded channel, that
-  /// needs none. False: closed; the message is still the caller's.
+  /// Links a message into a slot that the caller has reserved; an unbounded channel needs none.
+  /// False: the channel is closed, and the message is still the caller's.
   [[nodiscard]] bool push(Link* message) noexcept;
   [[nodiscard]] bool is_closed() const noexcept;
-  /// Free slots at this moment.
+  /// The number of free slots at this moment.
   [[nodiscard]] std::size_t room() const noexcept;
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   // For the receiver.
   /// The oldest message, or nullptr.
   [[nodiscard]] Link* try_pop() noexcept;
-  /// Whether no message is there, and none will come.
+  /// Whether the channel is empty and no message will come.
   [[nodiscard]] bool is_drained() const noexcept;
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Refuses messages from here on; sends that wait fail, and a receive in another branch of the
+  /// Refuses messages from now on; waiting sends fail, and a receive in another branch of the
   /// receiver's task ends.
   void close() noexcept;
   /// All messages, linked, in order; for the end of the receiver, after close().
   [[nodiscard]] Link* take_all() noexcept;
 
  private:
-  // What these return is to be woken without it.
+  // The caller wakes the task that these return, once the mutex is released.
   [[nodiscard]] task::Header* link(Link* message) noexcept TASKBENCH_REQUIRES(mutex_);
   [[nodiscard]] Link* unlink_first(task::Header*& sender) noexcept TASKBENCH_REQUIRES(mutex_);
   [[nodiscard]] task::Header* free_slot() noexcept TASKBENCH_REQUIRES(mutex_);
@@ -99,15 +99,15 @@ class Channel : public base::Shared {
   bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
   Link* first_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
   Link* last_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
-  /// The receive that waits, until it has seen why it was woken.
+  /// The waiting receive, until it has seen why it was woken.
   const Recv* receiving_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
-  /// Its task, until that is woken.
+  /// The task of `receiving_`, until it is woken.
   task::Header* receiver_ TASKBENCH_GUARDED_BY(mutex_) = nullptr;
   sync::detail::WaitList senders_waiting_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
 /// Waits for a slot, then links the message in the same step: once a sender has the slot, nothing
-/// can come between. A slot that was granted to a Send that is given up goes to the next.
+/// can come between. A slot granted to a Send that is given up goes to the next one.
 class Channel::Send : private task::Leaf, private sync::detail::Waiter {
  public:
   bool await_ready() const noexcept { return false; }
@@ -136,7 +136,7 @@ class Channel::Send : private task::Leaf, private sync::detail::Waiter {
 
   Channel& channel_;
   Link* message_;
-  bool waits_ = false;  // was queued, and has not seen what became of it; its own task only
+  bool waits_ = false;  // was queued, and has not seen the outcome; its own task only
 };
 
 /// Waits for a message or the end of the channel.

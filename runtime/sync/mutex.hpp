@@ -5,11 +5,11 @@
 // Waiting blocks no worker. Where the critical section does not suspend, a std::mutex is cheaper.
 //
 // Threads: every function may be called from any thread; lock is awaited by a task. A Guard may be
-// destroyed on another thread than the one it was made on, as its task may have moved. The mutex
-// must outlive its guards and those who wait.
+// destroyed on another thread than the one that made it, as its task may have moved. The mutex must
+// outlive its guards and its waiters.
 //
-// Fair: the lock is handed over in the order in which tasks came to it. Not recursive. There is no
-// poisoning: an exception that leaves the critical section unlocks.
+// Fair: the lock is handed over in the order in which tasks asked for it. Not recursive. There is
+// no poisoning: an exception that leaves the critical section unlocks.
 //
 // It is a semaphore of one permit; the invariants are those of semaphore.hpp.
 #pragma once
@@ -27,7 +27,7 @@ class Mutex {
   /// Holds the lock until it is destroyed.
   class [[nodiscard]] Guard {
    public:
-    /// Hands the lock on now.
+    /// Releases the lock now.
     void unlock() noexcept { permit_.release(); }
     [[nodiscard]] bool owns_lock() const noexcept { return permit_.count() != 0; }
 
@@ -59,7 +59,7 @@ class Mutex {
   /// co_await gives a Guard. Cancellation-safe: a wait that is given up loses only its place.
   [[nodiscard]] Lock lock() noexcept { return Lock(semaphore_); }
 
-  /// nullopt: locked, or about to be by a task that waits.
+  /// nullopt: locked, or about to be locked by a waiting task.
   [[nodiscard]] std::optional<Guard> try_lock() noexcept {
     std::optional<Semaphore::Permit> permit = semaphore_.try_acquire();
     if (!permit) return std::nullopt;

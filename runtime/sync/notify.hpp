@@ -1,20 +1,20 @@
 // Tells tasks that something has happened, without saying what.
 //
-// Threads: notify_one, notify_waiters and notified may be called from any thread; what notified()
-// returns is awaited by a task. The Notify must outlive those who wait.
+// Threads: notify_one, notify_waiters and notified may be called from any thread; a task awaits
+// what notified() returns. The Notify must outlive its waiters.
 //
-//   notify_one      ends one wait: that of the task that waits longest, or, if none does, the next
-//                   one. Such a stored notification is one at most, however often it is sent.
-//   notify_waiters  ends the waits of all that notified() was called for before, whether they are
-//                   awaited already or not; stores nothing for later.
+//   notify_one      ends one wait: that of the task that has waited longest or, if none waits, the
+//                   next one. At most one notification is stored, however many are sent.
+//   notify_waiters  ends the waits of all earlier calls of notified(), awaited already or not;
+//                   stores nothing for later.
 //
-// So a task that calls notified(), then looks at the state it waits for, and only then awaits,
-// misses neither kind.
+// So a task that calls notified(), then checks the state it waits for, and only then awaits, misses
+// neither kind.
 //
 // Invariants
 //   N1  Everything here is guarded by mutex_.
 //   N2  has_permit_ stands only while waiting_ is empty.
-//   N3  A wait belongs to the round in which notified() was called. The queued ones of the present
+//   N3  A wait belongs to the round in which notified() was called. Queued waits of the current
 //       round are in waiting_, those of earlier rounds in released_.
 //   N4  A notification of notify_one reaches one wait of the round it was sent in, or is stored: a
 //       wait that is given up after it was chosen passes it on.
@@ -54,7 +54,7 @@ class Notify {
   std::uint64_t round_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // calls of notify_waiters so far
   bool has_permit_ TASKBENCH_GUARDED_BY(mutex_) = false;
   detail::WaitList waiting_ TASKBENCH_GUARDED_BY(mutex_);
-  /// Those whom a notify_waiters under way has yet to wake.
+  /// The waiters that a notify_waiters under way has yet to wake.
   detail::WaitList released_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
@@ -82,7 +82,7 @@ class [[nodiscard]] Notify::Notified : private task::Leaf, private detail::Waite
 
   Notify& notify_;
   const std::uint64_t round_;
-  bool waits_ = false;  // was queued, and has not seen what became of it; its own task only
+  bool waits_ = false;  // was queued, and has not seen the outcome; its own task only
 };
 
 inline Notify::Notified Notify::notified() noexcept { return Notified(*this); }

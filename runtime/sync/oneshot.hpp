@@ -2,10 +2,10 @@
 //
 // Threads: each end belongs to one thread at a time; the two ends may be on different threads.
 //
-// All of the protocol is in one word of the shared cell:
-//   empty -> waiting (a task's header) -> sent | sender_gone           (by the sender)
-//   empty -> sent | sender_gone;  empty, waiting -> receiver_gone      (by the receiver)
-// Each end makes one exchange; whoever finds the other end gone, or the value there, frees the
+// The whole protocol is in one word of the shared cell:
+//   by the receiver:  empty -> waiting (a task's header);  empty, waiting -> receiver_gone
+//   by the sender:    empty, waiting -> sent | sender_gone
+// Each end makes one exchange; the end that finds the other gone, or the value there, frees the
 // cell. After its exchange an end never touches the cell again unless it is the one to free it. The
 // waiting task comes out of the word itself, so the sender reads nothing from a cell that the
 // receiver may free.
@@ -163,7 +163,7 @@ class Receiver {
     Receiver& receiver_;
   };
 
-  /// Waits for the value; nullopt when the sender went without sending. Cancellation-safe: an
+  /// Waits for the value; nullopt if the sender was dropped without sending. Cancellation-safe: an
   /// await that is given up leaves the receiver as it was. Once only.
   Awaiter operator co_await() & noexcept { return Awaiter(*this); }
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }

@@ -15,8 +15,7 @@ Semaphore::~Semaphore() {
                    "a Semaphore or Mutex was destroyed while a Permit or Guard held it");
 }
 
-/// Nobody overtakes those who wait; asking for nothing is no
-/// overtaking.
+/// Does not overtake waiters; a request for no permits is not overtaking.
 bool Semaphore::take_now(std::size_t count) noexcept {
   if (closed_ || count > available_ || (count != 0 && !waiting_.empty())) return false;
   available_ -= count;
@@ -24,8 +23,8 @@ bool Semaphore::take_now(std::size_t count) noexcept {
   return true;
 }
 
-/// Hands out permits until S2 holds. True: the batch is full before that; the
-/// caller wakes it and comes again.
+/// Hands out permits until S2 holds. True: the batch was full before that; the caller wakes it and
+/// calls again.
 bool Semaphore::grant_ready(detail::WakeBatch& batch) noexcept {
   while (!closed_ && !waiting_.empty()) {
     const std::size_t wanted = static_cast<Acquire&>(waiting_.front()).count_;
@@ -58,7 +57,7 @@ void Semaphore::give(std::size_t count, std::size_t taken) noexcept {
       taken_ -= std::exchange(taken, 0);
       more = grant_ready(batch);
     }
-    // Unless there is more, a task of this batch may already be destroying the semaphore.
+    // Unless there is more, a woken task of this batch may destroy the semaphore.
     batch.wake_all();
   } while (more);
 }

@@ -1,24 +1,24 @@
 // A counting semaphore for tasks.
 //
 // Threads: every function may be called from any thread; acquire is awaited by a task. A Permit
-// belongs to one thread at a time. The semaphore must outlive its permits and those who wait.
+// belongs to one thread at a time. The semaphore must outlive its permits and its waiters.
 //
-// Fair: permits are handed to those who wait in the order in which they came, and nobody overtakes,
-// so a request for many permits is not starved by requests for few.
+// Fair: waiters get permits in the order of their arrival, without overtaking, so requests for few
+// permits do not starve a request for many.
 //
 // Invariants
 //   S1  available_, taken_, closed_ and waiting_ are guarded by mutex_.
 //   S2  After every change the first in waiting_ wants more than available_ holds: permits never
-//       lie idle while the first could have them.
-//   S3  Permits are never lost: available_ plus the live permits plus what waiters were granted is
-//       what the semaphore was made with plus add_permits minus forget. taken_ is the live permits
-//       and what waiters were granted.
+//       lie idle while the first waiter could have them.
+//   S3  Permits are never lost: available_ + live permits + permits granted to waiters = the
+//       initial number + add_permits - forget. taken_ counts the live permits and those granted to
+//       waiters.
 //   S4  Once closed, waiting_ only drains.
 //
-// Rejected: handing permits one by one to the first, as they come (then available_ is always empty
-// while somebody waits, which spares the check of S2, but a request that is given up halfway has
-// to give back a part); an atomic count with the mutex only for those who wait (two protocols to
-// keep in step; take it when a profile asks for it).
+// Rejected: handing permits one by one to the first waiter, as they come (available_ is then always
+// empty while a task waits, which spares the check of S2, but a request that is given up halfway
+// must give back a part); an atomic count, with the mutex only for waiters (two protocols to keep
+// in step; take it when a profile asks for it).
 #pragma once
 
 #include <coroutine>
@@ -56,7 +56,7 @@ class Semaphore {
   /// Adds new permits. There are never more than kMaxPermits.
   void add_permits(std::size_t count) noexcept;
 
-  /// Lets nobody acquire any more: those who wait get nullopt. Permits that are out stay valid.
+  /// Refuses to grant permits from now on: waiters get nullopt. Permits already taken stay valid.
   void close() noexcept;
 
   [[nodiscard]] bool is_closed() const noexcept;
@@ -100,7 +100,7 @@ class [[nodiscard]] Semaphore::Permit {
   /// Gives the permits up for good: the semaphore has fewer from here on.
   void forget() noexcept;
 
-  /// Takes over the permits of another, of the same semaphore.
+  /// Takes over the permits of another Permit of the same semaphore.
   void merge(Permit other) noexcept;
 
   /// Splits `count` of the permits off; nullopt when there are fewer.
@@ -140,7 +140,7 @@ class [[nodiscard]] Semaphore::Acquire : private task::Leaf, private detail::Wai
 
   Semaphore& semaphore_;
   const std::size_t count_;
-  bool waits_ = false;  // was queued, and has not seen what became of it; its own task only
+  bool waits_ = false;  // was queued, and has not seen the outcome; its own task only
 };
 
 inline Semaphore::Acquire Semaphore::acquire(std::size_t count) noexcept {

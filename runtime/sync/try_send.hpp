@@ -1,4 +1,4 @@
-// What became of an attempt to send without waiting.
+// The result of an attempt to send without waiting.
 #pragma once
 
 #include <cstdint>

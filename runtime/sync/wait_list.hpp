@@ -6,15 +6,15 @@
 //
 // A wake hands over what was waited for: the primitive takes the waiter out of the list, marks it
 // granted, and wakes its task afterwards. An awaiter that is destroyed while it is queued leaves
-// the list; one that is destroyed after it was granted, but before its task saw that, must give
-// the grant on (each primitive does in its awaiter's destructor). So nothing that was handed to a
-// task that is aborted at that moment is lost.
+// the list; one that is destroyed after it was granted, but before its task saw that, must pass the
+// grant on (each primitive does so in its awaiter's destructor). So a grant to a task that is being
+// aborted is not lost.
 //
 // Invariants
 //   W1  A waiter is in a list exactly while its place is `queued`.
-//   W2  A queued waiter owns one counted reference to its task. Whoever takes it out of the list
-//       gets that reference, and wakes or drops it once the mutex is released. So a wake may come
-//       after the task has ended, and touches no memory that is gone.
+//   W2  A queued waiter owns one counted reference to its task. The thread that takes it out of the
+//       list gets that reference, and wakes or drops it once the mutex is released. So a wake that
+//       comes after the task has ended touches no freed memory.
 //   W3  Once the place is `granted` or `dismissed` only the waiter's own task writes it.
 //
 // Rejected: a waker per waiter (two more words and an indirect call); waking under the mutex (the
@@ -73,12 +73,12 @@ class WaitList {
 
   [[nodiscard]] bool empty() const noexcept { return ends_.next_ == &ends_; }
 
-  /// The one that waits longest; the list is not empty.
+  /// The waiter that has waited longest; the list must not be empty.
   [[nodiscard]] Waiter& front() noexcept { return *ends_.next_; }
 
   /// Queues a waiter that is in no list. `task` is the task that this thread polls.
   void push_back(Waiter& waiter, task::Header* task) noexcept { put_before(ends_, waiter, task); }
-  /// The same for one that was taken out, and has to wait on: it keeps its place.
+  /// Queues a waiter that was taken out but must wait on: it keeps its place at the front.
   void push_front(Waiter& waiter, task::Header* task) noexcept {
     put_before(front(), waiter, task);
   }
@@ -131,8 +131,8 @@ class WaitList {
   Waiter ends_;  // closes the ring; is no waiter itself
 };
 
-/// Tasks taken out of lists under a mutex, to be woken without it. Of a fixed size, so that waking
-/// cannot fail; whoever has more to wake takes the mutex again.
+/// Tasks taken out of lists under a mutex, to be woken without it. Its size is fixed, so that
+/// waking cannot fail; a caller with more tasks to wake takes the mutex again.
 class WakeBatch {
  public:
   WakeBatch() = default;
@@ -147,7 +147,7 @@ class WakeBatch {
     if (task != nullptr) tasks_[count_++] = task;
   }
 
-  /// To be called without the mutex. The primitive may be gone.
+  /// Call it without the mutex. The primitive may be gone.
   void wake_all() noexcept {
     for (std::size_t i = 0; i < count_; ++i) task::wake(tasks_[i]);
     count_ = 0;

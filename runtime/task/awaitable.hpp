@@ -1,5 +1,5 @@
-// What can be awaited, and how anything of the kind becomes a Task: for block_on(), for the
-// branches of join() and select(), and for functions that are given to spawn().
+// Awaitables, and their conversion to a Task: for block_on(), for the branches of join() and
+// select(), and for functions that are given to spawn().
 #pragma once
 
 #include <concepts>
@@ -11,8 +11,8 @@
 
 namespace taskbench::rt::task {
 
-/// A join, select or timeout that refers to a temporary, `receiver.recv()` say: it can neither be
-/// copied nor moved, so that only the expression that makes it can await it.
+/// A join, select or timeout that refers to a temporary such as `receiver.recv()`: it can be
+/// neither copied nor moved, so that only the expression that makes it can await it.
 template <class Awaiter, class... Part>
 class [[nodiscard]] AwaitedInTheSameExpression {
  public:
@@ -58,7 +58,7 @@ template <class T>
 concept Awaitable =
     MakesAwaiter<T> || IsAwaiter<std::remove_reference_t<T>> || kIsAwaitedInTheSameExpression<T>;
 
-/// What a co_await of `awaitable` gives.
+/// The result of a co_await of `awaitable`.
 template <Awaitable T>
 decltype(auto) await_result(T&& awaitable) {
   if constexpr (kIsAwaitedInTheSameExpression<T>) {
@@ -72,13 +72,12 @@ decltype(auto) await_result(T&& awaitable) {
 template <class T>
 using AwaitResult = std::remove_cvref_t<decltype(await_result(std::declval<T>()))>;
 
-/// A function without parameters that returns what a task can await: mostly a lambda that is a
-/// coroutine.
+/// A function without parameters that returns an awaitable: usually a coroutine lambda.
 template <class T>
 concept AsyncFunction = !Awaitable<T> && std::invocable<std::decay_t<T>&> &&
                         Awaitable<std::invoke_result_t<std::decay_t<T>&>>;
 
-/// What a co_await of what the function returns gives.
+/// The result of a co_await of what the function returns.
 template <AsyncFunction T>
 using CallResult = AwaitResult<std::invoke_result_t<std::decay_t<T>&>>;
 
@@ -88,7 +87,7 @@ using CallResult = AwaitResult<std::invoke_result_t<std::decay_t<T>&>>;
 #pragma GCC diagnostic ignored "-Wsubobject-linkage"
 #endif
 
-/// Keeps the function, and so what a lambda has captured, for as long as what it returns runs.
+/// Keeps the function, and so a lambda's captures, for as long as the awaitable it returns runs.
 template <class Function>
 Task<CallResult<Function>> call_and_await(Function function) {
   co_return co_await function();
@@ -108,13 +107,13 @@ template <AsyncFunction T>
 Task<CallResult<T>> as_task(T&& function) {
   return call_and_await<std::decay_t<T>>(std::forward<T>(function));
 }
-/// Whatever else can be awaited is referred to.
+/// Any other awaitable is held by reference.
 template <Awaitable T>
 Task<AwaitResult<T>> as_task(T&& awaitable) {
   if constexpr (kIsAwaitedInTheSameExpression<T>) {
     co_return co_await std::move(awaitable).awaiter();
   } else if constexpr (MakesAwaiter<T>) {
-    // Variables, as g++ 12 names temporaries differently in each unit, of which its linker warns.
+    // Variables: g++ 12 names temporaries differently in each unit, and the linker warns of that.
     auto awaiter = std::forward<T>(awaitable).operator co_await();
     if constexpr (std::is_void_v<AwaitResult<T>>) {
       co_await awaiter;
@@ -123,11 +122,11 @@ Task<AwaitResult<T>> as_task(T&& awaitable) {
       co_return std::move(result);
     }
   } else {
-    co_return co_await awaitable;  // not forwarded: g++ 12 would move an awaiter, which stays
+    co_return co_await awaitable;  // not forwarded: g++ 12 would move an awaiter, which must stay
   }
 }
 
-/// Whether as_task(T) refers to something that lives no longer than the expression it is in.
+/// Whether as_task(T) refers to an object that lives no longer than the expression it is in.
 template <class T>
 inline constexpr bool kRefersToTemporary =
     !std::is_lvalue_reference_v<T> && !kIsTask<std::remove_cvref_t<T>> && !AsyncFunction<T>;

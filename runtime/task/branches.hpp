@@ -1,22 +1,22 @@
 // Coroutines that run inside the task that awaits them: what join() and select() have in common.
 //
-// Nothing is spawned. A branch has the awaiting task for its context, and all of them are polled,
-// in their order, whenever that task is: a wake does not say which of them it is meant for, so each
-// leaf is asked. They never run at the same time, may refer to what the awaiting coroutine holds,
+// Nothing is spawned. The context of a branch is the awaiting task, and all branches are polled, in
+// order, whenever that task is: a wake-up does not say which branch it is meant for, so each leaf
+// is asked. Branches never run at the same time, may refer to what the awaiting coroutine holds,
 // and are destroyed before it goes on, or with it.
 //
 // Threads: the holder of the poll right of the awaiting task.
 //
 // Invariants
-//   B1  The header of a branch keeps where it goes on, as that of a task does: `resume`, which is 0
-//       once the branch has ended. Nothing else needs it there while the branch is awaited.
+//   B1  The header of a branch keeps in `resume` where the branch goes on, as that of a task does;
+//       0 once it has ended. Nothing else needs the field while the branch is awaited.
 //   B2  After each poll of the branches, `resume` of the awaiting task is what it was before.
 //   B3  All branches of a task, and the coroutine that awaits them, share one budget a poll.
 //
-// Rejected: spawning the branches (one could outlive what it refers to, and to abort it is only to
-// ask); a waker for each branch, to poll only the one that was woken (an allocation and an indirect
-// call for each wait, to spare a few looks; for many tasks that should be polled one by one there
-// is JoinSet).
+// Rejected: spawning the branches (one could outlive what it refers to, as an abort is only a
+// request); a waker for each branch, to poll only the one that was woken (an allocation and an
+// indirect call for each wait, to spare a few looks; for many tasks that should be polled one by
+// one there is JoinSet).
 #pragma once
 
 #include <array>
@@ -106,7 +106,7 @@ class BranchesOf : public Branches {
   }
 };
 
-/// What stands for the result of a branch in a tuple, a variant, or a vector.
+/// The result of a branch in a tuple, a variant, or a vector.
 template <class T>
 using BranchOutput = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 

@@ -1,4 +1,4 @@
-// Which runtime and which task the calling thread is in.
+// The runtime and the task that the calling thread is in.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,32 @@
 
 namespace taskbench::rt::task {
 
-/// Whether block_on may block the thread though it is in a runtime.
+/// Whether block_on may block the thread even though it is in a runtime.
 enum class MayBlock : bool { no, yes };
 
 class Strand;
 
-/// One per thread. `scheduler` is where rt::spawn goes; null outside of every runtime.
+/// One per thread. `scheduler` is the target of rt::spawn; null outside of every runtime.
 struct ThreadContext {
   Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
   /// The LIFO slot of a worker of work_stealing, the task to run next; null elsewhere. While a task
-  /// is here no other thread can reach it, unless handles or wakers of it exist, so that its handle
-  /// changes its state by a store.
+  /// is here, no other thread can reach it unless handles or wakers of it exist; so its handle can
+  /// change its state by a plain store.
   Header* next;
   MayBlock may_block;
-  /// Operations that the task in this poll may still begin before it gives way, once it has begun
-  /// one (Disposition::spending).
+  /// The number of operations that the task in this poll may still begin before it yields; valid
+  /// once it has begun one (Disposition::spending).
   std::uint32_t budget_left;
-  /// In `go`: whether the task is to give way at its next operation in any case. Null elsewhere.
+  /// In `go`: whether the task must yield at its next operation in any case. Null elsewhere.
   const base::Atomic<bool>* slice_is_over;
   /// Of a worker that lets others steal its forks; null elsewhere.
   Strand* strand;
 };
 
-/// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than
-/// the one it was suspended on, and a compiler may keep the address of a thread-local variable
-/// across the suspension.
+/// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than the
+/// one that suspended it, and a compiler may keep the address of a thread-local variable across the
+/// suspension.
 [[nodiscard]] ThreadContext& thread_context() noexcept;
 
 /// Sets the context for a scope.

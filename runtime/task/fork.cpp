@@ -15,7 +15,7 @@ class ForkDelivery {
   explicit ForkDelivery(ForkJoinBase& forks) noexcept : forks_(&forks) {}
   ForkDelivery(ForkDelivery&& other) noexcept : forks_(std::exchange(other.forks_, nullptr)) {}
   ForkDelivery& operator=(ForkDelivery&&) = delete;
-  /// Where it has not arrived, the runtime has ended.
+  /// If it has not arrived, the runtime has ended.
   ~ForkDelivery() {
     if (forks_ == nullptr || !forks_->is_sent_) return;
     Strand nowhere;
@@ -55,7 +55,7 @@ void ForkJoinBase::await_in(Header* task, std::coroutine_handle<> awaiting) noex
 }
 
 std::coroutine_handle<> ForkJoinBase::run_for(Header* task) noexcept {
-  // Read before others may complete the join.
+  // Read before other threads may complete the join.
   const std::coroutine_handle<> awaiting = awaiting_;
   ThreadContext& context = thread_context();
   const bool in_branch = (task->flags & Header::kInBranch) != 0;
@@ -67,8 +67,8 @@ std::coroutine_handle<> ForkJoinBase::run_for(Header* task) noexcept {
     alone.set_task(task);
     alone.run(begin(alone));
   }
-  // acq_rel: pairs with those of the strand and of the forks that were stolen, in settle() and
-  // after_stolen(): who completes the join sees what all have done
+  // acq_rel: pairs with those of the strand and of the stolen forks, in settle() and
+  // after_stolen(): the thread that completes the join sees what all have done
   if (balance_.fetch_sub(1, base::acq_rel) != 1) return {};
   return awaiting;
 }
@@ -100,27 +100,27 @@ void ForkJoinBase::run_stolen(Strand& strand, void* frame) noexcept {
 /// The strand has run out of children.
 std::coroutine_handle<> ForkJoinBase::settle(Strand& strand, std::uint32_t stolen) noexcept {
   const auto added = static_cast<std::int32_t>(stolen) + (is_root_ ? 1 : 0);
-  // acq_rel: pairs with those of the forks that were stolen, and of the poll in run_for(): who
+  // acq_rel: pairs with those of the stolen forks, and of the poll in run_for(): the thread that
   // completes the join sees what all have done
   if (balance_.fetch_add(added, base::acq_rel) != -added) return std::noop_coroutine();
   return complete(strand);
 }
 
-/// A fork that was stolen has ended.
+/// A stolen fork has ended.
 std::coroutine_handle<> ForkJoinBase::after_stolen(Strand& strand) noexcept {
-  // acq_rel: pairs with those in settle() and run_for(), and with its like: who completes the join
-  // sees what all have done
+  // acq_rel: pairs with those in settle() and run_for(), and with itself: the thread that completes
+  // the join sees what all have done
   if (balance_.fetch_sub(1, base::acq_rel) != 1) return std::noop_coroutine();
   return complete(strand);
 }
 
-/// Returns what goes on in `strand`.
+/// Returns the coroutine that goes on in `strand`.
 std::coroutine_handle<> ForkJoinBase::complete(Strand& strand) noexcept {
   if (!is_root_) {
     ForkPromiseBase::of(awaiting_.address()).strand_ = &strand;
     return awaiting_;
   }
-  // The poll right has been the join's since the poll in run_for() has returned.
+  // The poll right has belonged to the join since the poll in run_for() returned.
   Header* const task = task_;
   resume_directly(task, awaiting_);
   task->scheduler->schedule(task);

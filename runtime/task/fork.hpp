@@ -11,31 +11,29 @@
 // A Fork is far cheaper than a task, and can do less: it awaits other forks, and nothing else. So
 // it never waits for anything that does not run, and needs no waker, no handle and no place in a
 // list of tasks. The thread that forks runs the first child at once and offers the others to idle
-// workers; a child that nobody has taken runs next, on the same thread, without a locked
-// instruction. With the scheduler work_stealing other workers take them; elsewhere they run in
-// their order on the thread that forks.
+// workers; a child that was not stolen runs next, on the same thread, without a locked
+// instruction. With the scheduler work_stealing other workers steal children; elsewhere they run in
+// order on the thread that forks.
 //
 // All children have ended before fork_join() gives their results, or throws the first exception in
 // the order of the children. So they may refer to the parent's locals. A task that is aborted
-// begins no more forks, and ends when those that run have ended; a co_await in them throws
-// JoinError then.
+// begins no more forks, and ends when the running ones have ended; a co_await in these then throws
+// JoinError.
 //
 // How it works: docs/design/structured_concurrency.md, "Forks".
 //
 // Threads: a Fork belongs to one thread at a time, which changes at each co_await.
 //
 // Invariants
-//   J1  A worker that begins a stolen fork, or a task, has nothing in its deque.
-//   J2  While a fork runs, its siblings that wait are the newest in the deque of its worker, but
-//   for
-//       what it has forked itself, and they are in their order.
-//   J3  Thieves take the oldest. So when something that a fork has forked was stolen, all its later
-//       siblings were stolen before.
-//   J4  So what a strand takes back from its deque is the next sibling; and when there is nothing,
+//   J1  A worker that begins a stolen fork, or a task, has an empty deque.
+//   J2  While a fork runs, its waiting siblings are, in order, the newest forks in the deque of its
+//       worker, except for the children of the fork itself.
+//   J3  Thieves take the oldest fork. So if a child of a fork was stolen, all later siblings of
+//       that fork were stolen before.
+//   J4  So the fork that a strand takes back from its deque is the next sibling; if there is none,
 //       all later siblings were stolen, and the deque is empty.
 //   J5  The coroutine that awaits a join goes on once: on the strand that has run out of children
-//   if
-//       none was stolen, or else on the one that brings `balance_` to zero.
+//       if none was stolen, or else on the strand that brings `balance_` to zero.
 #pragma once
 
 #include <coroutine>
@@ -65,7 +63,7 @@ namespace task {
 
 class ForkJoinBase;
 
-/// What the promises of all forks begin with. Their alignment is the same, and so their place.
+/// The base of the promises of all forks. Their alignment is the same, and so their place.
 class ForkPromiseBase {
  public:
   [[nodiscard]] static ForkPromiseBase& of(void* frame) noexcept {
@@ -104,7 +102,7 @@ class ForkPromiseBase {
     outcome_ = Outcome::exception;
   }
 
-  /// Checks where the compiler takes the promise to be.
+  /// Checks where the compiler has placed the promise.
   [[nodiscard]] static void* checked(void* frame) noexcept {
     // The compiler must not place the frame in its caller's: see PromiseBase::opaque().
     asm volatile("" : "+r"(frame));
@@ -178,8 +176,8 @@ ForkPromise<T>& fork_promise(void* frame) noexcept {
   return std::coroutine_handle<ForkPromise<T>>::from_address(frame).promise();
 }
 
-/// What awaits forks, in the frame of the coroutine that does. `children_` are their frames, which
-/// the derived classes own.
+/// The awaiter of forks, in the frame of the awaiting coroutine. `children_` are the forks' frames,
+/// which the derived classes own.
 class ForkJoinBase {
  public:
   ForkJoinBase(const ForkJoinBase&) = delete;
@@ -201,9 +199,9 @@ class ForkJoinBase {
 
   // For the runtime.
 
-  /// Runs the children for the task that awaits them, in its poll. Returns what goes on then; null:
-  /// other threads are still at work, and the last one schedules the task, which is theirs from
-  /// here on.
+  /// Runs the children for the task that awaits them, in its poll. Returns the coroutine that goes
+  /// on then; null: other threads still run children, and the last one schedules the task, which
+  /// is theirs from here on.
   [[nodiscard]] std::coroutine_handle<> run_for(Header* task) noexcept;
 
   /// Runs a fork that was stolen, on the thread of `strand`.
@@ -235,7 +233,8 @@ class ForkJoinBase {
 
   void await_in(Header* task, std::coroutine_handle<> awaiting) noexcept;
 
-  /// Offers all children but the first to other threads. Returns what goes on in this strand.
+  /// Offers all children but the first to other threads. Returns the coroutine that goes on in this
+  /// strand.
   std::coroutine_handle<> begin(Strand& strand) noexcept {
     TASKBENCH_ASSERT(task_ == nullptr || is_root_, "a fork_join is awaited once");
     task_ = strand.task();
@@ -252,7 +251,8 @@ class ForkJoinBase {
     return std::coroutine_handle<>::from_address(children_[index]);
   }
 
-  /// A child that `strand` has run has ended, and was not stolen. Returns what goes on here.
+  /// Called when a child that `strand` has run, and that was not stolen, has ended. Returns the
+  /// coroutine that goes on here.
   std::coroutine_handle<> after_child(Strand& strand) noexcept {
     while (begun_ < count_) {
       if (offered_) {
@@ -267,7 +267,7 @@ class ForkJoinBase {
     return all_have_begun(strand, 0);
   }
 
-  /// This strand has nothing more to do here, but others may still run what they have stolen.
+  /// Called when this strand has no more children to run; others may still run stolen ones.
   std::coroutine_handle<> all_have_begun(Strand& strand, std::uint32_t stolen) noexcept {
     if (stolen != 0 || is_root_) [[unlikely]]
       return settle(strand, stolen);
@@ -282,15 +282,15 @@ class ForkJoinBase {
   std::coroutine_handle<> after_stolen(Strand& strand) noexcept;
   std::coroutine_handle<> complete(Strand& strand) noexcept;
 
-  /// Zero at first and when all is done: what was stolen is added when the strand has run out of
-  /// children, and each stolen one takes 1 off when it ends. Of a task's own join, the strand adds
-  /// 1 more, for the poll that has begun it, which takes that off when it returns.
+  /// Zero at first and when all children have ended: the strand adds the number of stolen children
+  /// when it has run out of children, and each stolen child subtracts 1 when it ends. In a task's
+  /// own join, the strand adds 1 more for the poll that has begun it, which subtracts it on return.
   base::Atomic<std::int32_t> balance_{0};
   std::uint32_t count_ = 0;
   std::uint32_t begun_ = 0;  // of the strand: how many children were taken, in their order
   bool offered_ = false;     // constant once a child runs
-  bool is_root_ = false;     // a task awaits it, and not a fork
-  bool is_sent_ = false;     // a worker begins, and not the poll
+  bool is_root_ = false;     // a task awaits it, not a fork
+  bool is_sent_ = false;     // a worker begins it, not the poll
   void* const* children_ = nullptr;
   Header* task_ = nullptr;
   std::coroutine_handle<> awaiting_;
@@ -309,7 +309,7 @@ std::coroutine_handle<> ForkPromiseBase::FinalAwaiter::await_suspend(
 }  // namespace task
 
 /// A coroutine whose body runs when a fork_join() awaits it. It is moved, never copied; one that is
-/// awaited by nobody never runs. Its frame is aligned as that of a Task.
+/// never awaited never runs. Its frame is aligned like that of a Task.
 template <class T>
 class [[nodiscard]] Fork {
  public:
@@ -403,7 +403,7 @@ inline Fork<void> ForkPromise<void>::get_return_object() noexcept {
   return Fork<void>(checked(std::coroutine_handle<ForkPromise>::from_promise(*this).address()));
 }
 
-/// What stands for the result of a fork in a tuple.
+/// The result of a fork in a tuple.
 template <class T>
 using ForkOutput = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 

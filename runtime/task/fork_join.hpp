@@ -6,8 +6,8 @@
 //   std::vector<long> each = co_await rt::fork_join(lines.size(), count); // count(i): a Fork<long>
 //
 // Only a Fork or a Task may await it. All forks have ended when it returns, or throws the first
-// exception in their order. In a tuple, std::monostate stands for the result of a Fork<>; the other
-// forms give nothing then.
+// exception in their order. In a tuple, std::monostate stands for the result of a Fork<>; with a
+// Fork<>, the other forms return nothing.
 //
 // There is no form for a std::array of forks: g++ 12 destroys twice what a temporary aggregate in a
 // co_await expression holds.
@@ -31,7 +31,7 @@
 
 namespace taskbench::rt {
 
-/// At most so many forks are offered to other workers together.
+/// The most forks that are offered to other workers together.
 inline constexpr std::size_t kForksAtOnce = 16;
 
 namespace task {
@@ -88,7 +88,7 @@ class [[nodiscard]] ForkArray : public ForkJoinBase {
   const std::array<Fork<T>, count> forks_;
 };
 
-/// Runs forks that somebody else owns, whose results and exceptions stay where they are.
+/// Runs forks that another object owns, whose results and exceptions stay where they are.
 class [[nodiscard]] ForkSpan : public ForkJoinBase {
  public:
   ForkSpan(void* const* frames, std::size_t count) noexcept { set_children(frames, count); }
@@ -204,7 +204,7 @@ struct ForkTraits<Fork<T>> {
   using Value = T;
 };
 
-/// A function that returns a Fork for the number of one.
+/// A function that returns the Fork of a given number.
 template <class Function>
 concept MakesForks =
     std::invocable<Function&, std::size_t> && kIsFork<std::invoke_result_t<Function&, std::size_t>>;

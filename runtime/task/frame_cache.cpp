@@ -46,21 +46,21 @@ constexpr std::size_t kRegionBytes = std::size_t{1} << 20;
 
 /// Fewer magazines of a size are not worth a thread.
 constexpr std::uint32_t kWorthwhile = 16;
-/// Time between two looks at what lies idle: the least, and the most where there was nothing to
+/// Time between two looks at idle memory: the shortest, and the longest while there is nothing to
 /// give back.
 constexpr std::chrono::milliseconds kShortest{500};
 constexpr std::chrono::milliseconds kLongest{64'000};
 
-/// What is free of one block size. Vectors, as what has been given back should not be written to.
+/// The free memory of one block size. Vectors, as slabs that were given back must not be written.
 struct Shelf {
   base::Mutex mutex;
   void* magazines TASKBENCH_GUARDED_BY(mutex) = nullptr;
   std::uint32_t count TASKBENCH_GUARDED_BY(mutex) = 0;
   /// The lowest `count` since the last look.
   std::uint32_t lowest TASKBENCH_GUARDED_BY(mutex) = 0;
-  /// That blocks were carved from.
+  /// Slabs that blocks were carved from.
   std::vector<std::byte*> slabs TASKBENCH_GUARDED_BY(mutex);
-  /// Whose pages have been given back.
+  /// Slabs whose pages have been given back.
   std::vector<std::byte*> spares TASKBENCH_GUARDED_BY(mutex);
 };
 
@@ -91,7 +91,7 @@ class alignas(base::kFalseSharingBytes) Depot {
     start_trimmer();
   }
 
-  /// As KeepsIdleBlocks: one more of them, or one less.
+  /// Counts the KeepsIdleBlocks: one more, or one less.
   void keep_idle(std::int32_t change) noexcept {
     keepers_.fetch_add(change, base::relaxed);  // relaxed: advice
   }
@@ -113,7 +113,7 @@ class alignas(base::kFalseSharingBytes) Depot {
     return reserved_bytes_.load(base::relaxed);  // relaxed: a statistic
   }
 
-  /// Gives back all that lies free. Returns how many bytes.
+  /// Gives back all free memory. Returns how many bytes.
   std::size_t trim() noexcept {
     std::size_t bytes = 0;
     for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
@@ -124,7 +124,7 @@ class alignas(base::kFalseSharingBytes) Depot {
 
  private:
   void start_trimmer() noexcept {
-    // relaxed: only decides who does it
+    // relaxed: only decides which thread starts it
     if (has_trimmer_.exchange(true, base::relaxed)) return;
     // relaxed: advice: the next magazine tries again
     if (!base::start_background_thread("taskbench-trim", trim_on_this_thread)) {
@@ -200,8 +200,8 @@ std::vector<std::byte*> blocks_of(void* magazines) {
   return blocks;
 }
 
-/// Gives back at most `most` slabs of which all blocks are there. The blocks of the others end up
-/// in magazines of neighbours. Without the lock in between: there may be hundreds of thousands.
+/// Gives back at most `most` slabs whose blocks are all there. The other blocks end up in magazines
+/// of neighbours. Does not hold the lock meanwhile: there may be hundreds of thousands of blocks.
 std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
   const std::size_t bytes = bytes_of(units) * kMagazineBlocks;
   Shelf& shelf = shelves_[units];
@@ -244,7 +244,7 @@ std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
       }
     }
   } catch (const std::bad_alloc&) {
-    // Memory is short: another time.
+    // Memory is short: try another time.
   }
   while (magazines != nullptr) {
     put(std::exchange(magazines, link_of(magazines).next_magazine), units);
@@ -260,8 +260,8 @@ std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
   return spares.size() * bytes;
 }
 
-/// Gives back as much of each size as has lain idle since the last time. Returns how long to wait
-/// before the next time; `pause` is how long it was.
+/// Gives back as much of each size as has lain idle since the last call. Returns how long to wait
+/// before the next one; `pause` is how long the last wait was.
 std::chrono::milliseconds Depot::trim_idle(std::chrono::milliseconds pause) noexcept {
   std::size_t bytes = 0;
   bool tried = false;
@@ -280,9 +280,9 @@ std::chrono::milliseconds Depot::trim_idle(std::chrono::milliseconds pause) noex
   return tried ? std::min(2 * pause, kLongest) : pause;
 }
 
-/// What the thread of the depot does. It is not missed when it ends: a magazine that is put on a
-/// shelf before the last look at that shelf is seen there, and who puts one there later sees that
-/// there is no thread any more. The shelf's mutex orders the two.
+/// The body of the depot's thread. No magazine is missed when it ends: one that is put on a shelf
+/// before the last look at that shelf is seen there, and a thread that puts one there later sees
+/// that the depot's thread is gone. The shelf's mutex orders the two.
 void Depot::trim_while_worthwhile() noexcept {
   std::chrono::milliseconds pause = kShortest;
   do {
@@ -355,7 +355,7 @@ void register_thread(ThreadCache& cache) {
     if (bin.head == nullptr) bin.head = depot().carve(units);
   }
   if (cache.closed) {
-    // Nobody would flush a list that is kept now: take one block, give the rest away.
+    // A list that is kept now would never be flushed: take one block, give the rest away.
     void* block = bin.head;
     void* rest = link_of(block).next;
     bin = {};
@@ -413,7 +413,7 @@ void* allocate_block(std::uint32_t units) {
   if (block == nullptr) return refill(cache, bin, units);
   bin.head = link_of(block).next;
   --bin.count;
-  // The next block's link is what the next allocation waits for.
+  // The next allocation waits for the next block's link.
   __builtin_prefetch(static_cast<std::byte*>(bin.head) + kLinkOffset, 1);
   return block;
 }

@@ -4,19 +4,19 @@
 // A thread that only frees hands its full magazines to the depot, one that only allocates takes
 // them from there: one lock per kMagazineBlocks operations.
 //
-// Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab,
-// whose pages go back to the system when all of its blocks are in the depot: those of as many slabs
-// as no thread has wanted for a while, or of all when trim() is called. Their addresses are kept.
-// Under the sanitizers every block comes from the system's allocator, so that they see each use
-// after free.
+// Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab.
+// A slab's pages can go back to the system when all of its blocks are in the depot: those of as
+// many slabs as no thread has needed for a while, or of all such slabs when trim() is called. The
+// addresses are kept. Under the sanitizers every block comes from the system's allocator, so that
+// they see each use after free.
 //
-// What lies idle is given back by a thread of the cache's own, "taskbench-trim". It starts when
-// there is enough in the depot to be worth it, looks every half second at first and every minute
-// where nothing can be given back, and ends when the depot is as good as empty.
+// A thread of the cache's own, "taskbench-trim", gives idle memory back. It starts when there is
+// enough in the depot to be worth it, looks every half second at first and every minute while
+// nothing can be given back, and ends when the depot is almost empty.
 //
 // Rejected: malloc (64-aligned, about ten times the cost, and slow when another thread frees);
 // returning each block to the thread that allocated it (a contended line per task); workers that
-// sleep until the next look (a timer is set at each sleep then: 10 to 20 % of chained_spawn on a
+// sleep only until the next look (each sleep would set a timer: 10 to 20 % of chained_spawn on a
 // virtual machine).
 //
 // Reference: Bonwick & Adams, "Magazines and Vmem" (USENIX 2001).
@@ -42,12 +42,12 @@ void deallocate_block(void* block, std::uint32_t units) noexcept;
 /// Bytes that were taken from the system for cached blocks and not given back, in use or not.
 [[nodiscard]] std::size_t reserved_block_bytes() noexcept;
 
-/// Gives back to the system what lies free in the depot, and what the calling thread has cached.
-/// Other threads keep up to two magazines of each size. Returns how many bytes. Any thread.
+/// Gives the free blocks in the depot and in the calling thread's cache back to the system. Other
+/// threads keep up to two magazines of each size. Returns how many bytes. Any thread.
 std::size_t trim() noexcept;
 
-/// While one of these lives, nothing is given back but by trim(). For whoever counts instructions:
-/// how much is idle when the thread looks differs from run to run. Any thread.
+/// While one of these exists, only trim() gives memory back. For counting instructions: how much is
+/// idle when the trim thread looks differs from run to run. Any thread.
 class [[nodiscard]] KeepsIdleBlocks {
  public:
   KeepsIdleBlocks() noexcept;

@@ -21,7 +21,7 @@ namespace {
 struct BeingDestroyedTag;
 Header*& being_destroyed() noexcept { return base::of_this_thread<Header*, BeingDestroyedTag>(); }
 
-/// While it lives, this thread is destroying what belongs to `header`.
+/// While it exists, this thread is destroying what belongs to `header`.
 class BeingDestroyed {
  public:
   explicit BeingDestroyed(Header* header) noexcept : outer_(being_destroyed()) {
@@ -48,8 +48,8 @@ void destroy_frame(Header* header) noexcept {
   }
 }
 
-/// The coroutine that goes on when that of `header` does: itself, or what it awaits, directly or
-/// through others.
+/// The coroutine that goes on when that of `header` does: itself, or one that it awaits, directly
+/// or through others.
 std::coroutine_handle<> innermost(Header* header) noexcept {
   if (header->resume == 0) return std::coroutine_handle<>::from_address(frame_of(header));
   if ((header->resume & kLeafTag) == 0) {
@@ -60,8 +60,8 @@ std::coroutine_handle<> innermost(Header* header) noexcept {
 
 constexpr std::uintptr_t kListenerTag = 1;
 
-/// What the handle has left in the trailer. It may leave something else at this moment, unless
-/// there is proof of the contrary.
+/// The waker that the handle has left in the trailer. The handle may be replacing it at this
+/// moment, unless there is proof of the contrary.
 std::uintptr_t join_waker_of(Header* task) noexcept {
   return trailer_of(task).join_waker.load(base::relaxed);  // relaxed: the proof orders it
 }
@@ -89,7 +89,7 @@ void drop_join_waker(std::uintptr_t waker) noexcept {
   }
 }
 
-/// finish() of a task that a listener is told of, or whose waker may change: it is kept until the
+/// finish() of a task that has a listener, or whose waker may change: the task is kept until the
 /// waker has been read and called.
 [[gnu::noinline]] void finish_in_two_steps(Header* task) noexcept {
   const State::Completed completed = task->state.complete(task->pending_references);
@@ -107,7 +107,7 @@ void finish(Header* task) noexcept {
   const std::uint32_t references = task->pending_references;
   State::Ending ending = task->state.ending();
   while (ending.has_handle()) {
-    // If try_complete() succeeds, what was read here is what stood then.
+    // If try_complete() succeeds, the waker has not changed since it was read here.
     const std::uintptr_t waker = ending.has_waker() ? join_waker_of(task) : 0;
     if (ending.waker_may_change() || listener_in(waker) != nullptr) {
       finish_in_two_steps(task);
@@ -124,8 +124,8 @@ void finish(Header* task) noexcept {
   }
 }
 
-/// Asks the leaf, if there is one. True: the coroutine may be resumed, at the address that is
-/// returned in `coroutine`.
+/// Asks the leaf, if there is one. True: the coroutine, whose address is returned in `coroutine`,
+/// may be resumed.
 bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   if ((task->resume & kLeafTag) == 0) {
     coroutine = reinterpret_cast<void*>(task->resume);
@@ -137,8 +137,8 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   return true;
 }
 
-/// Lets the coroutine go on if what it waits for is ready. `before`: the disposition of a poll in
-/// which it does nothing else. Always inlined: the poll of a task is to cost what it did alone.
+/// Lets the coroutine go on if its leaf is ready. `before`: the disposition of a poll that does
+/// nothing else. Always inlined, so that the poll of a task costs no more than without branches.
 [[gnu::always_inline]] inline Disposition go_on(Header* task, Disposition before) noexcept {
   task->disposition = before;
   void* coroutine = nullptr;
@@ -150,8 +150,8 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
 }
 
 /// For a coroutine that has returned without saying where the task goes on: it awaits forks, or was
-/// compiled to transfer through here (transfer_to). Not inlined: what passes on by tail calls never
-/// comes here.
+/// compiled to transfer through here (transfer_to). Not inlined: coroutines that transfer by tail
+/// calls never come here.
 [[gnu::noinline]] Disposition go_on_elsewhere(Header* task) noexcept {
   do {
     std::coroutine_handle<> next;
@@ -205,7 +205,7 @@ void destroy_suspended(Header* header) noexcept {
   for (std::coroutine_handle<> inner = innermost(header); inner.address() != frame_of(header);) {
     Header* const awaited = header_of(inner.address());
     inner = PromiseBase::of(inner).continuation();
-    destroy_frame(awaited);  // what it throws is told by the awaiter that holds it
+    destroy_frame(awaited);  // the awaiter that holds it reports what it throws
   }
   destroy_frame(header);
 }

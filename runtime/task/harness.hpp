@@ -1,7 +1,7 @@
-// What is done with a task through its header, whatever its coroutine and output are.
+// Operations on a task through its header, whatever its coroutine and output are.
 //
-// Threads: poll, cancel and finish are for the holder of the poll right; the others for whoever
-// holds a reference, on any thread.
+// Threads: poll, cancel and finish are for the holder of the poll right; the others for any thread
+// that holds a reference.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ Polled poll(Header* task) noexcept;
 void cancel(Header* task) noexcept;
 
 /// For shutdown, which found the task in the list of owned tasks: takes the poll right if it is
-/// free, or else marks the task so that whoever holds the right ends it. True: the caller must
+/// free, or else marks the task so that the holder of the right ends it. True: the caller must
 /// cancel().
 [[nodiscard]] bool claim_for_shutdown(Header* task) noexcept;
 
@@ -48,18 +48,19 @@ inline Header* reference_in_poll(Header* task) noexcept {
   return task;
 }
 
-/// How many operations that may be ready at once a task begins in one poll, as many as with Tokio.
+/// How many operations that may be ready at once a task may begin in one poll: as many as in Tokio.
 inline constexpr std::uint32_t kBudget = 128;
 
-/// To be called before an operation that may be ready again and again: of a channel, a lock, a
-/// socket. False: the task has begun kBudget of them in this poll, or its time slice is over. It is
-/// to suspend as it is, and goes to the back of the queue; its next poll begins with a new budget.
+/// Called before an operation that may be ready again and again, such as on a channel, a lock or a
+/// socket. False: the task has begun kBudget of them in this poll, or its time slice is over. It
+/// must suspend without the operation, and goes to the back of the queue; its next poll begins with
+/// a new budget.
 [[nodiscard]] bool spend_budget(Header* task) noexcept;
 /// Gives the poll a budget, if it has none.
 void begin_budget(Header* task) noexcept;
 
 /// Polls `branch`, a coroutine that runs inside `task` beside others and shares the budget that has
-/// begun: up to where it waits, yields, or ends. Its own header keeps where it goes on.
+/// begun, until it waits, yields, or ends. The header of the branch keeps where it goes on.
 [[nodiscard]] Disposition poll_branch(Header* branch, Header* task) noexcept;
 
 /// A Waker of the task, from a reference that the caller gives up.
@@ -69,7 +70,8 @@ void begin_budget(Header* task) noexcept;
 /// Registers `waiter`, the task being polled, to be woken when `task` completes. True: it is
 /// complete already.
 [[nodiscard]] bool join_poll(Header* task, Header* waiter) noexcept;
-/// Lets `listener` know when `task` completes, or its handle goes. False: it is complete already.
+/// Lets `listener` know when `task` completes, or its handle is dropped. False: it is complete
+/// already.
 [[nodiscard]] bool join_listen(Header* task, JoinListener* listener) noexcept;
 void join_drop(Header* task) noexcept;
 

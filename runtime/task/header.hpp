@@ -13,9 +13,9 @@
 // compiler may treat as dead from its destruction on.
 //
 // Who may touch what
-//   state        everybody, through its transitions
-//   queue_next   whoever has the poll right: the queue that the task is in, or during a poll the
-//     coroutine that goes on next (transfer_to), or the forks; of a complete task the JoinSet that
+//   state        any thread, through its transitions
+//   queue_next   the holder of the poll right: the queue that the task is in or, during a poll, the
+//     coroutine that goes on next (transfer_to), or the forks; of a complete task, the JoinSet that
 //     it is in
 //   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
 //   scheduler, vtable, block_units: constant once the task is spawned, or the root of a block_on
@@ -45,10 +45,10 @@ enum class Disposition : std::uint8_t {
   yielded,      ///< wants to go to the back of the queue
   finished,     ///< reached its end; the output is stored
   spending,     ///< pending, and the budget in the thread's context is that of this poll
-  handed_over,  ///< its forks run on other threads, which have it now; never in a header
+  handed_over,  ///< its forks run on other threads, which own it now; never in a header
 };
 
-/// What the output is.
+/// The kind of the output.
 enum class Outcome : std::uint8_t { none, value, exception, cancelled };
 
 /// What depends on the type of the output.
@@ -80,7 +80,7 @@ struct Header {
   static constexpr std::uint8_t kTransfers = 16;  ///< `queue_next` is the coroutine to resume next
   static constexpr std::uint8_t kForks = 32;      ///< `queue_next` is the ForkJoinBase to run next
   static constexpr std::uint8_t kInBranch = 64;   ///< a branch of it is polled
-  static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
+  static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this or more: freed without its size
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");
 
@@ -91,16 +91,16 @@ struct Trailer {
   std::uint32_t shard;   ///< which OwnedTasks shard
   std::uint32_t member;  ///< which member of its JoinSet
   /// The task that awaits the JoinHandle, a counted reference; or, with the lowest bit set, the
-  /// JoinListener. Constructed when the first is left here.
+  /// JoinListener. Constructed when the first one is stored.
   base::Atomic<std::uintptr_t> join_waker;
 };
 static_assert(sizeof(Trailer) == 32);
 
-/// What ended the task, in the place of a value: directly before the trailer.
+/// What ended the task, in place of a value: directly before the trailer.
 struct Failure {
   std::exception_ptr exception;
-  /// Gets the exception if nobody takes it; null: nobody does. Owned, as the handle may outlive the
-  /// runtime.
+  /// Gets the exception if it is never taken; null: it is not reported. Owned, as the handle may
+  /// outlive the runtime.
   base::Ref<UnhandledExceptions> unhandled;
 };
 

@@ -3,8 +3,8 @@
 //   auto [user, posts] = co_await rt::join(load_user(id), load_posts(id));
 //   std::vector<Page> pages = co_await rt::join(std::move(tasks));
 //
-// The result is a tuple of what they returned, or a vector; std::monostate where that is nothing.
-// The first exception ends the others and is thrown.
+// The result is a tuple, or a vector, of the returned values, with std::monostate for void. The
+// first exception ends the others and is thrown.
 //
 // The branches are a part of the awaiting task: none of them runs on another worker, all may refer
 // to its locals, and when it is destroyed or aborted they are destroyed with it, at once
@@ -65,8 +65,8 @@ class [[nodiscard]] JoinVector : public BranchesOf<std::vector<Task<T>>> {
 }  // namespace task
 
 /// co_await gives a std::tuple. A branch is a Task, a function that returns one (kept until the
-/// branch has ended), or anything else that a task may await, which is then referred to. If one of
-/// those is a temporary, only the expression that makes this can await it.
+/// branch has ended), or any other awaitable, which is held by reference. If one of those is a
+/// temporary, only the expression that makes this can await it.
 template <class... Branch>
 requires(sizeof...(Branch) > 0) [[nodiscard]] auto join(Branch&&... branches) {
   constexpr bool kRefers = (task::kRefersToTemporary<Branch> || ...);

@@ -19,7 +19,7 @@ class JoinError : public std::exception {
   }
 };
 
-/// Asks for the end of one task. A counted reference; does not keep the output alive.
+/// Aborts one task. A counted reference; does not keep the output alive.
 class AbortHandle {
  public:
   /// For the runtime: takes over one reference.
@@ -27,7 +27,7 @@ class AbortHandle {
   AbortHandle(const AbortHandle& other) noexcept : header_(other.header_) {
     if (header_ != nullptr) task::add_reference(header_);
   }
-  // A move copies, too: otherwise, what was moved from would abort nothing, and not say so.
+  // A move copies, too: otherwise a moved-from handle would silently abort nothing.
   AbortHandle& operator=(AbortHandle other) noexcept {
     std::swap(header_, other.header_);
     return *this;
@@ -73,7 +73,8 @@ class [[nodiscard]] JoinHandle {
   /// For the runtime: the task, or nullptr.
   [[nodiscard]] task::Header* header() const noexcept { return header_; }
 
-  /// Like AbortHandle::abort. As with the next two, not after detach() or a move.
+  /// Like AbortHandle::abort. Like the next two functions, not to be called after detach() or a
+  /// move.
   void abort() const noexcept {
     if (knows_task()) task::abort(header_);
   }
@@ -115,8 +116,8 @@ class [[nodiscard]] JoinHandle {
   };
 
   /// Waits for the end of the task: its value, its exception, or JoinError. Cancellation-safe:
-  /// an await that is given up leaves the handle as it was. The handle must stay where it is
-  /// meanwhile; it is empty afterwards.
+  /// an await that is given up leaves the handle as it was. The handle must not be moved during the
+  /// await; it is empty afterwards.
   Awaiter operator co_await() & noexcept { return Awaiter(*this); }
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 

@@ -1,7 +1,7 @@
-// What a task waits on: the innermost awaitable of its chain of coroutines.
+// A leaf is what a task waits on: the innermost awaitable of its chain of coroutines.
 //
-// When a task is woken the leaf is asked first, and the coroutine is resumed only if the leaf is
-// ready: a spurious or stale wake never resumes code that waits for something else.
+// When a task is woken, the leaf is asked first, and the coroutine is resumed only if the leaf is
+// ready: a spurious or stale wake-up never resumes code that waits for something else.
 #pragma once
 
 #include <coroutine>
@@ -14,8 +14,8 @@ namespace taskbench::rt::task {
 /// Base of every awaiter that suspends a task until something wakes it. An awaiter lies in the
 /// coroutine frame; it may be destroyed while it waits (abort, shutdown) and must then withdraw.
 struct Leaf {
-  /// Asks whether to resume the coroutine. False: a wake of `task` is arranged. For the holder of
-  /// the poll right.
+  /// Asks whether to resume the coroutine. False: a wake-up of `task` is arranged. For the holder
+  /// of the poll right.
   using PollFunction = bool (*)(Leaf*, Header* task);
 
   explicit Leaf(PollFunction function) noexcept : poll(function) {}
@@ -38,10 +38,10 @@ inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> 
 }
 
 // Whether a co_await that returns a coroutine's handle goes there by a tail call. g++ makes one
-// where it optimises (at -O1 and -Og only with -foptimize-sibling-calls, which the package asks
-// for) and no sanitizer has something left to do after the call; clang always does. Define it as 0
-// where your flags keep the compiler from it, such as -fno-optimize-sibling-calls or
-// -finstrument-functions. Units of a program may differ in this.
+// when it optimises (at -O1 and -Og only with -foptimize-sibling-calls, which the package sets) and
+// no sanitizer has work left after the call; clang always does. Define it as 0 if your flags
+// prevent tail calls, such as -fno-optimize-sibling-calls or -finstrument-functions. Units of a
+// program may differ in this.
 #if !defined(TASKBENCH_TAIL_CALLS)
 #if defined(__clang__) || (defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && \
                            !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_HWADDRESS__))
@@ -51,11 +51,11 @@ inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> 
 #endif
 #endif
 
-/// What an await_suspend of a coroutine of `task` returns so that `next`, another of them, goes on.
-/// Without tail calls each such step would take some stack, and a loop of awaits makes many: then
-/// the coroutine suspends, and the poll resumes `next` (docs/adr/0031). The caller names
-/// `by_tail_call` in a template argument of its own, so that units that differ in it never share a
-/// function.
+/// The result for an await_suspend in a coroutine of `task` after which `next`, another coroutine
+/// of the task, goes on. Without tail calls each such step would take some stack, and a loop of
+/// awaits makes many: then the coroutine suspends, and the poll resumes `next` (docs/adr/0031). The
+/// caller names `by_tail_call` in a template argument of its own, so that units that differ in it
+/// never share a function.
 template <bool by_tail_call>
 std::coroutine_handle<> transfer_to(std::coroutine_handle<> next, Header* task) noexcept {
   if constexpr (by_tail_call) {
@@ -85,8 +85,8 @@ bool suspend_on(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
   return true;
 }
 
-/// suspend_on() for what may be ready again and again: where the budget is spent the task gives way
-/// first, and its next poll asks the leaf.
+/// suspend_on() for a leaf that may be ready again and again: if the budget is spent, the task
+/// yields first, and its next poll asks the leaf.
 template <class Promise>
 bool suspend_with_budget(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
   Header* const task = task_of(coroutine);

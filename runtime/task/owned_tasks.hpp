@@ -7,8 +7,8 @@
 // A task enters the list when it first becomes idle. Before that it is in a queue or being polled,
 // so shutdown finds it there; a task that finishes in its first poll never costs a list operation.
 //
-// Threads: insert and remove from any thread, which says whether it is the owner of the shard, at
-// most one at a time; claim_all and cancel_idle while no new task can become idle.
+// Threads: insert and remove from any thread, which says whether it is the owner of the shard (at
+// most one thread at a time); claim_all and cancel_idle while no new task can become idle.
 //
 // Invariants
 //   K1  A task is in exactly one shard from its first idling until it completes.
@@ -51,7 +51,7 @@ class OwnedTasksUnder {
     shard.first.set(task);
   }
 
-  /// Which shard a task is in that is in the list.
+  /// The shard of a task that is in the list.
   [[nodiscard]] static std::size_t shard_of(Header* task) noexcept {
     return trailer_of(task).shard;
   }
@@ -73,7 +73,7 @@ class OwnedTasksUnder {
   }
 
   /// Shutdown: takes the poll right of every idle task and marks the others cancelled. Returns the
-  /// taken ones linked through queue_next; the caller cancels them, which removes them from here.
+  /// idle ones linked through queue_next; the caller cancels them, which removes them from here.
   [[nodiscard]] Header* claim_all() noexcept {
     Header* claimed = nullptr;
     for (std::size_t i = 0; i < shard_count_; ++i) {

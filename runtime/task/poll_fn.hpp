@@ -11,7 +11,7 @@
 
 namespace taskbench::rt {
 
-/// What a poll function gets: the way to be woken later.
+/// The argument of a poll function: lets it arrange a later wake-up.
 class PollContext {
  public:
   explicit PollContext(task::Header* header) noexcept : header_(header) {}
@@ -66,8 +66,8 @@ class PollFn : private Leaf {
 
 }  // namespace task
 
-/// `function(PollContext&)` returns std::optional: a value ends the wait; for nullopt it must have
-/// arranged a wake through the context. What it throws is thrown by the co_await.
+/// `function(PollContext&)` returns std::optional: a value ends the wait; if it returns nullopt, it
+/// must have arranged a wake-up through the context. The co_await throws what the function throws.
 template <class Function>
 [[nodiscard]] auto poll_fn(Function function) {
   return task::PollFn<Function>(std::move(function));

@@ -4,11 +4,11 @@
 //   if (first.index() == 1) co_return;
 //   auto [index, page] = co_await rt::select(std::move(tasks));
 //
-// The result is a variant, whose index says which one ended, or for a vector a pair; std::monostate
-// where it returned nothing. What it threw is thrown. The others have been destroyed by then,
-// wherever they were: each await says in its header what it leaves behind when it is given up.
-// Those after it in the order may not even have begun, so the most urgent comes first; of two that
-// are ready the first wins.
+// The result is a variant, whose index says which branch ended, or for a vector a pair, with
+// std::monostate for void. An exception of that branch is thrown. The other branches have been
+// destroyed by then, wherever they were suspended: the header of each awaitable says what it leaves
+// behind when it is given up. Later branches may not even have begun, so put the most urgent first;
+// of two that are ready the first wins.
 //
 // As with join(), the branches are a part of the awaiting task.
 #pragma once
@@ -74,15 +74,15 @@ class [[nodiscard]] SelectVector : public BranchesOf<std::vector<Task<T>>> {
 }  // namespace task
 
 /// co_await gives a std::variant. A branch is a Task, a function that returns one (kept until the
-/// branch has ended), or anything else that a task may await, which is then referred to. If one of
-/// those is a temporary, only the expression that makes this can await it.
+/// branch has ended), or any other awaitable, which is held by reference. If one of those is a
+/// temporary, only the expression that makes this can await it.
 template <class... Branch>
 requires(sizeof...(Branch) > 0) [[nodiscard]] auto select(Branch&&... branches) {
   constexpr bool kRefers = (task::kRefersToTemporary<Branch> || ...);
   return task::select_of<kRefers>(task::as_task(std::forward<Branch>(branches))...);
 }
 
-/// co_await gives the index of the task that ended first, and what it returned. At least one task.
+/// co_await gives the index of the task that ended first, and its result. At least one task.
 template <class T>
 [[nodiscard]] task::SelectVector<T> select(std::vector<Task<T>> tasks) {
   return task::SelectVector<T>(std::move(tasks));

@@ -9,35 +9,35 @@
 //     +---------- idle ------+
 //
 // ACTIVE is the poll right. Exactly one party has it: the queue that the task is in, the worker
-// that polls it, or whoever moves it from one to the other. It is moved, never copied: only the
-// wake that takes an idle task to ACTIVE may queue it, so a task is in at most one queue. Being
+// that polls it, or the thread that moves it from one to the other. It is moved, never copied: only
+// the wake that takes an idle task to ACTIVE may queue it, so a task is in at most one queue. Being
 // queued and being polled are one state on purpose: a poll begins with a load, and a task that
 // yields goes back to the queue with no transition at all.
 //
 // Bits
-//   ACTIVE         somebody has the poll right
+//   ACTIVE         some party has the poll right
 //   WOKEN          a wake came while the task was ACTIVE; its poller must poll once more
 //   COMPLETE       the coroutine is gone; the output, if any, can be taken
-//   CANCELLED      abort or shutdown asked for the end; the holder of the poll right obeys
+//   CANCELLED      abort or shutdown asked the task to end; the holder of the poll right obeys
 //   JOIN_INTEREST  a JoinHandle exists
 //   JOIN_WAKER     the JoinHandle left a waker in the trailer
-//   JOIN_CHANGED   the JoinHandle has taken a waker back: what is in the trailer may change
+//   JOIN_CHANGED   the JoinHandle has taken a waker back: the one in the trailer may change
 //   references     above: one each for wakers and abort handles
 //
-// Who owns the memory: the scheduler holds one reference that is not counted: it lasts until
-// the task is COMPLETE and its last ACTIVE holder let go. So waking, queueing and polling change no
-// count. JOIN_INTEREST is the JoinHandle's reference. The memory is freed by whoever finds
+// Memory: the scheduler holds one reference that is not counted; it lasts until the task is
+// COMPLETE and its last ACTIVE holder has let go. So waking, queueing and polling change no count.
+// JOIN_INTEREST is the JoinHandle's reference. The memory is freed by the party that finds
 // COMPLETE, not ACTIVE, no JOIN_INTEREST and no references.
 //
-// Sole owner: if the word shows ACTIVE and neither JOIN_INTEREST nor references, nobody but the
-// holder of the poll right can reach the task (but through OwnedTasks, under its lock). Then the
-// holder needs no read-modify-write to end it.
+// Sole owner: if the word shows ACTIVE and neither JOIN_INTEREST nor references, only the holder of
+// the poll right can reach the task (except through OwnedTasks, under its lock). Then the holder
+// needs no read-modify-write to end it.
 //
 // Output: written before COMPLETE by the holder of the poll right. If JOIN_INTEREST stood when
 // COMPLETE was set, the output is the JoinHandle's to take or destroy; otherwise the completer's.
 // Join waker: written by the JoinHandle while JOIN_WAKER is clear and the task is not COMPLETE; if
-// JOIN_WAKER stood when COMPLETE was set, it is the completer's to wake. The completer of a task
-// that is awaited by one task to the end reads it before, so that COMPLETE is set and ACTIVE
+// JOIN_WAKER stood when COMPLETE was set, it is the completer's to wake. If a single task awaits
+// the handle to the end, the completer reads the waker before, so that COMPLETE is set and ACTIVE
 // cleared in one step.
 #pragma once
 
@@ -62,17 +62,17 @@ class State {
   };
   enum class Start : std::uint8_t { poll, cancel };
 
-  /// What stands when a task is about to complete.
+  /// The bits of a task that is about to complete.
   class Ending {
    public:
-    /// Nobody but the holder of the poll right can reach the task (see the top).
+    /// Whether only the holder of the poll right can reach the task (see the top).
     [[nodiscard]] bool has_sole_owner() const noexcept {
       return (word_ & (kReferenceMask | kJoinInterest)) == 0;
     }
-    /// Otherwise the output is the completer's to destroy, at any time: no handle can appear.
+    /// If false, the completer may destroy the output at any time: no handle can appear.
     [[nodiscard]] bool has_handle() const noexcept { return (word_ & kJoinInterest) != 0; }
     [[nodiscard]] bool has_waker() const noexcept { return (word_ & kJoinWaker) != 0; }
-    /// Whether a waker that is there may be taken back, and another be left in its place.
+    /// Whether the waker may be taken back, and another be left in its place.
     [[nodiscard]] bool waker_may_change() const noexcept { return (word_ & kJoinChanged) != 0; }
 
    private:
@@ -81,7 +81,7 @@ class State {
     std::uint64_t word_;
   };
 
-  /// What the completer must do, by what stood when COMPLETE was set.
+  /// What the completer must do, according to the bits that stood when COMPLETE was set.
   struct Completed {
     bool owns_output;  ///< no JoinHandle: destroy the output
     bool has_waker;    ///< wake the join waker
@@ -127,7 +127,7 @@ class State {
   /// A wake that gives up the caller's reference, in the same step.
   [[nodiscard]] Wake wake() noexcept { return wake_and_drop(kReference); }
 
-  /// Asks for the end of the task.
+  /// Asks the task to end.
   [[nodiscard]] Wake abort() noexcept {
     // relaxed: only a first guess for the compare-exchange
     std::uint64_t seen = word_.load(base::relaxed);
@@ -144,8 +144,8 @@ class State {
 
   /// For the holder of the poll right, which has destroyed the coroutine and stored the output.
   [[nodiscard]] Ending ending() const noexcept {
-    // acquire: pairs with the release of whoever dropped the last reference or the handle, and with
-    // that of set_join_waker
+    // acquire: pairs with the release of the party that dropped the last reference or the handle,
+    // and with that of set_join_waker
     return Ending(word_.load(base::acquire));
   }
 
@@ -153,8 +153,8 @@ class State {
   /// changed since `seen`, which is brought up to date.
   [[nodiscard]] bool try_complete(Ending& seen, std::uint32_t new_references) noexcept {
     const std::uint64_t desired = (seen.word_ | kComplete) - kActive + new_references * kReference;
-    // release: pairs with the JoinHandle's acquire of COMPLETE (output), and with that of whoever
-    // frees the memory; acquire: as in ending()
+    // release: pairs with the JoinHandle's acquire of COMPLETE (output), and with that of the party
+    // that frees the memory; acquire: as in ending()
     return word_.compare_exchange_weak(seen.word_, desired, base::release, base::acquire);
   }
 
@@ -167,7 +167,7 @@ class State {
     return is_last(word_.fetch_add(change, base::acq_rel) + change);
   }
 
-  /// The holder of the poll right completes the task, of which it lets go later.
+  /// Completes the task for the holder of the poll right, which lets go of the task later.
   [[nodiscard]] Completed complete(std::uint32_t new_references) noexcept {
     // acq_rel: pairs with the JoinHandle's acquire of COMPLETE (output), and with the release of
     // JOIN_WAKER (waker). The bit is not set before, so adding it is setting it.
@@ -184,7 +184,7 @@ class State {
     return (seen & (kReferenceMask | kJoinInterest)) == 0;
   }
 
-  /// Whether the task is to end. For the holder of the poll right, and what it has let run.
+  /// Whether the task is to end. For the holder of the poll right, and the forks it has begun.
   [[nodiscard]] bool is_cancelled() const noexcept {
     // relaxed: advice; nothing is read on the strength of it
     return (word_.load(base::relaxed) & kCancelled) != 0;
@@ -195,8 +195,8 @@ class State {
     return (word_.load(base::acquire) & kComplete) != 0;
   }
 
-  /// The JoinHandle stored a waker in the trailer. False: complete meanwhile, the waker is still
-  /// the handle's.
+  /// The JoinHandle stored a waker in the trailer. False: the task is complete by now, and the
+  /// waker is still the handle's.
   [[nodiscard]] bool set_join_waker() noexcept {
     // acquire: pairs with the release of the completer, for the failing return
     std::uint64_t seen = word_.load(base::acquire);
@@ -210,7 +210,8 @@ class State {
     }
   }
 
-  /// The JoinHandle wants its waker back. False: complete meanwhile, the waker is the completer's.
+  /// The JoinHandle wants its waker back. False: the task is complete by now, and the waker is the
+  /// completer's.
   [[nodiscard]] bool unset_join_waker() noexcept {
     // acquire: pairs with the release of the completer, for the failing return
     std::uint64_t seen = word_.load(base::acquire);
@@ -239,13 +240,13 @@ class State {
     bool has_waker;  ///< the waker is the handle's again: destroy it
   };
 
-  /// The JoinHandle goes. If the task is not complete the interest is dropped here.
+  /// The JoinHandle is dropped. If the task is not complete, this drops the interest.
   [[nodiscard]] JoinDrop drop_join() noexcept {
     // acquire: pairs with the release of the completer, for the complete return
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return {true, false};
-      // release: pairs with the acquire of the completer and of whoever frees the memory;
+      // release: pairs with the acquire of the completer and of the party that frees the memory;
       // acquire: pairs with the release of the completer on failure
       if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::release,
                                       base::acquire)) {
@@ -268,7 +269,7 @@ class State {
   }
 
   void add_reference() noexcept {
-    // relaxed: whoever adds one has one, so the memory cannot go away meanwhile
+    // relaxed: the caller has a reference already, so the memory cannot go away meanwhile
     word_.fetch_add(kReference, base::relaxed);
   }
 
@@ -297,8 +298,8 @@ class State {
   /// Changes the word of a task that no other thread can reach through a queue, if only its handle
   /// can.
   bool change_unshared(std::uint64_t desired) noexcept {
-    // acquire: pairs with the release of whoever dropped the last reference: the store below ends
-    // its release sequence, and whoever frees the memory would not be ordered after it
+    // acquire: pairs with the release of the party that dropped the last reference: the store below
+    // ends its release sequence, and the party that frees the memory would not be ordered after it
     if (word_.load(base::acquire) != (kActive | kJoinInterest)) return false;
     word_.store(desired, base::relaxed);  // relaxed: no other thread can reach the task
     return true;

@@ -1,10 +1,10 @@
-// A strand: the forks of one task that a thread runs one after another, and where it offers those
-// that wait for their turn.
+// A strand: the forks of one task that a thread runs one after another, and the deque in which it
+// offers the waiting ones.
 //
-// A worker has one for all of its life. Where forks are offered to nobody, each task that forks has
-// one for as long as that takes.
+// A worker has one strand for its whole life. Where forks are not offered, each task that forks has
+// one for as long as it forks.
 //
-// Threads: the thread that runs the strand, but for `deque` (thieves) and close().
+// Threads: the thread that runs the strand, except `deque` (thieves) and close().
 #pragma once
 
 #include <coroutine>
@@ -20,14 +20,14 @@ namespace taskbench::rt::task {
 
 class Strand {
  public:
-  /// Of frames of forks.
+  /// Holds the frames of forks.
   using Deque = queue::ForkDeque<void*>;
 
   /// How a strand that offers forks wakes a worker for them.
   struct Sleepers {
     /// One word: in its upper half how many workers are awake, in its lower half how many search.
     const base::Atomic<std::uint64_t>* state;
-    std::uint64_t all_awake;  ///< the upper half, in its place, if nobody sleeps
+    std::uint64_t all_awake;  ///< the upper half, in its place, if no worker sleeps
     void (*wake)(void* worker) noexcept;
     void* worker;
   };
@@ -38,13 +38,13 @@ class Strand {
   Strand(const Strand&) = delete;
   Strand& operator=(const Strand&) = delete;
 
-  /// The task whose forks run here; it stands still until they have ended.
+  /// The task whose forks run here; it is suspended until they have ended.
   [[nodiscard]] Header* task() const noexcept { return task_; }
   void set_task(Header* task) noexcept { task_ = task; }
 
   /// Whether no more forks are to begin, as the task was aborted or the runtime ends.
   [[nodiscard]] bool is_cancelled() noexcept {
-    // relaxed: advice; who obeys it marks the task
+    // relaxed: advice; the thread that obeys it marks the task
     if (closed_.load(base::relaxed)) [[unlikely]]
       cancel();
     return task_->state.is_cancelled();
@@ -52,11 +52,11 @@ class Strand {
   /// Cancels all tasks whose forks are here from now on. Any thread.
   void close() noexcept { closed_.store(true, base::relaxed); }  // relaxed: advice
   void cancel() noexcept {
-    // The task is ACTIVE, so that there is nothing to be scheduled.
+    // The task is ACTIVE, so there is nothing to schedule.
     static_cast<void>(task_->state.abort());
   }
 
-  /// Offers `frames` to other threads, the last one first. False: they are offered to nobody.
+  /// Offers `frames` to other threads, the last one first. False: they were not offered.
   [[nodiscard]] bool offer(std::span<void* const> frames) noexcept {
     if (deque_ == nullptr || !deque_->push_backwards(frames)) [[unlikely]]
       return false;
@@ -68,14 +68,14 @@ class Strand {
     }
     return true;
   }
-  /// Takes back the newest of those that were offered. False: all have been stolen.
+  /// Takes back the newest offered fork. False: all have been stolen.
   [[nodiscard]] bool take_back(void*& frame) noexcept { return deque_->pop(frame); }
 
-  /// With 0: the thread has lost its worker, nobody looks here any more, and nobody is to be woken.
+  /// With 0: the thread has lost its worker, no thief looks here any more, and none is to be woken.
   void set_all_awake(std::uint64_t all_awake) noexcept { sleepers_.all_awake = all_awake; }
 
-  /// What an await_suspend returns so that `coroutine`, a part of this strand, goes on: by a tail
-  /// call, or else through run(). See transfer_to().
+  /// The result for an await_suspend after which `coroutine`, a part of this strand, goes on: by a
+  /// tail call, or else through run(). See transfer_to().
   template <bool by_tail_call>
   [[nodiscard]] std::coroutine_handle<> go_on_with(std::coroutine_handle<> coroutine) noexcept {
     if constexpr (by_tail_call) {

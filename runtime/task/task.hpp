@@ -24,7 +24,7 @@ class Task;
 
 namespace task {
 
-/// What all promises share: which task the coroutine belongs to, and who awaits it.
+/// What all promises share: the task that the coroutine belongs to, and the one that awaits it.
 class PromiseBase {
  public:
   /// The task that this coroutine runs in. Valid while it runs.
@@ -69,9 +69,9 @@ class PromiseBase {
   FinalAwaiter final_suspend() const noexcept { return {}; }
 
  protected:
-  /// The compiler must not know that this address is the frame's: it could otherwise place the
-  /// frame in the caller's, where there is no header before it, or take what lies before the
-  /// promise for out of its bounds.
+  /// Hides from the compiler that this address is the frame's: it could otherwise place the frame
+  /// in the caller's, where there is no header before it, or treat what lies before the promise as
+  /// out of bounds.
   static void* opaque(void* frame) noexcept {
     asm volatile("" : "+r"(frame));
     return frame;
@@ -138,9 +138,9 @@ class Promise<void> : public PromiseCommon<void> {
   void return_void() noexcept { own_header()->outcome = Outcome::value; }
 };
 
-/// Destroys a coroutine that was awaited or never started, unless it is gone already, and its
-/// block. What its destructors throw is lost unless this happens while a spawned task is destroyed
-/// on this thread: then that one gets it.
+/// Destroys a coroutine that was awaited or never started, unless it is gone already, and frees its
+/// block. Exceptions of its destructors are lost, unless this thread is destroying a spawned task:
+/// then that task gets them.
 void end_unspawned(Header* own) noexcept;
 
 /// Moves the output out of a finished coroutine, or throws its exception.
@@ -149,7 +149,7 @@ T take_output(Header* header);
 
 [[noreturn]] void rethrow_failure(Header* header);
 
-/// What happens when a Task is awaited inside another: it runs as a part of that task.
+/// The awaiter of a Task inside another: runs it as a part of that task.
 template <class T>
 class [[nodiscard]] TaskAwaiter {
  public:
@@ -171,8 +171,8 @@ class [[nodiscard]] TaskAwaiter {
     return transfer_to<by_tail_call>(awaited_, task);
   }
   T await_resume() {
-    // Destroyed here, so that they go one at a time: its parameters may hold coroutines that have
-    // ended, and those hold others.
+    // Destroyed here, so that coroutines are destroyed one at a time: the parameters of this one
+    // may hold coroutines that have ended, and those may hold others.
     destroy_coroutine(header());
     return take_output<T>(header());
   }
@@ -288,7 +288,7 @@ template <class T>
 T take_output(Header* header) {
   if (header->outcome != Outcome::value) rethrow_failure(header);
   if constexpr (!std::is_void_v<T>) {
-    // The value stays, moved from, for whoever ends the header.
+    // The value stays, moved from, until the header ends.
     return std::move(*output_of<T>(header));
   }
 }

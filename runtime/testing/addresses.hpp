@@ -17,7 +17,7 @@ namespace taskbench::rt::testing {
   return ntohl(reinterpret_cast<const sockaddr_in*>(address.data())->sin_addr.s_addr);
 }
 
-/// A Unix address is that of a socket of the same host, too.
+/// True for a Unix address, too: its socket is on the same host.
 [[nodiscard]] inline bool is_loopback(const net::SocketAddress& address) {
   switch (address.family()) {
     case AF_INET:

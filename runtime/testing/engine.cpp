@@ -12,7 +12,7 @@
 namespace taskbench::rt::testing {
 namespace {
 
-/// So many polls in a row without the clock moving are a loop that waits for it.
+/// This many polls in a row at one time mean a loop that waits for the clock to move.
 constexpr std::uint64_t kMostPollsAtOneTime = 1'000'000;
 
 }  // namespace
@@ -85,7 +85,7 @@ task::Header* Engine::poll_one() noexcept {
   const auto chosen = world_.below(static_cast<std::uint32_t>(ready_.size()));
   task::Header* const task = std::exchange(ready_[chosen], ready_.back());
   ready_.pop_back();
-  // Taken out, as the task's memory may be another's when the poll is over.
+  // Taken out, as the task's memory may be reused when the poll is over.
   auto node = tasks_.extract(task);
   const Record record = node.mapped();
   world_.task = record.number;
@@ -120,7 +120,7 @@ void Engine::run_root(task::Header* root) noexcept {
     if (failure_ != nullptr) break;
     if (poll_one() == root) return;
   }
-  // Nothing runs any more but the root, which ends at its next poll.
+  // Only the root still runs, and ends at its next poll.
   task::abort(root);
   std::erase(ready_, root);
   std::vector<task::Header*> others = std::exchange(ready_, {root});
@@ -210,7 +210,7 @@ void Engine::rethrow_late_failure() {
 }
 
 void Engine::rethrow_failure() {
-  *unhandled_ = nullptr;  // what ends with the root is a consequence
+  *unhandled_ = nullptr;  // failures at the end of the root are a consequence
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 

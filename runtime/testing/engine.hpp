@@ -1,13 +1,13 @@
-// The scheduler of a test: one thread, which draws the next task from the seed among all that can
-// run, and moves the clock on when none can.
+// The scheduler of a test: one thread, which draws the next task from the seed among the runnable
+// ones, and moves the clock on when there are none.
 //
-// Time passes only while all tasks are asleep. Then the clock moves to the next of three things: a
-// timer, something that the network carries, or the end of an advance(), which comes last among
-// those of one time, when all tasks are asleep again.
+// Time passes only while all tasks are asleep. Then the clock moves to the next of three events: a
+// timer, a delivery by the network, or the end of an advance(); this comes last among events of the
+// same time, when all tasks are asleep again.
 //
 // Calls of spawn_blocking are tasks like others, and hold up the test.
 //
-// Threads: that which made it. Each task belongs to the host of the one that spawned it.
+// Threads: only the one that made it. Each task belongs to the host of the task that spawned it.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class Engine final : public scheduler::Engine {
   /// Puts the calling thread into its simulation first, so that the driver's time begins with the
   /// test's. Throws std::logic_error if the thread is in one already.
   [[nodiscard]] static base::Ref<Engine> make(std::uint64_t seed, const Options& options);
-  /// After close(): takes the thread out of it.
+  /// After close(): takes the thread out of the simulation.
   static void leave_simulation() noexcept { driver::enter_simulation(nullptr); }
 
   void schedule(task::Header* task) noexcept override;
@@ -58,9 +58,9 @@ class Engine final : public scheduler::Engine {
   [[nodiscard]] std::shared_ptr<sync::Notify> stop_after(std::chrono::nanoseconds time);
   /// Aborts all tasks of a host.
   void abort_tasks_of(HostNumber host) noexcept;
-  /// After run_root(): throws what has ended it early, if something did.
+  /// After run_root(): throws the failure that ended the root early, if there is one.
   void rethrow_failure();
-  /// Likewise, when the root has ended by itself.
+  /// The same when the root has ended by itself.
   void rethrow_late_failure();
 
  private:
@@ -86,13 +86,13 @@ class Engine final : public scheduler::Engine {
          std::unique_ptr<Surroundings> surroundings);
 
   void add(task::Header* task);
-  /// Polls one that can run, drawn from the seed. Returns it if it has ended, or nullptr.
+  /// Polls a runnable task, drawn from the seed. Returns it if it has ended, or else nullptr.
   [[nodiscard]] task::Header* poll_one() noexcept;
   void do_what_is_due() noexcept;
-  /// Moves the clock on, for the tasks are all asleep. False: nothing would wake one, and failure_
-  /// says so.
+  /// Moves the clock on, as all tasks are asleep. False: nothing would wake one, and failure_ says
+  /// so.
   [[nodiscard]] bool move_on();
-  /// Why the test must end, if it must.
+  /// Sets failure_ if the test must end.
   void look_for_failure();
   void fail(Stuck::Reason reason, const std::string& what);
   [[nodiscard]] std::string describe_tasks() const;
@@ -106,7 +106,7 @@ class Engine final : public scheduler::Engine {
   trace::Recording recording_;
   task::OwnedTasks owned_;
   std::vector<task::Header*> ready_;
-  std::unordered_map<task::Header*, Record> tasks_;  // but the one that is being polled
+  std::unordered_map<task::Header*, Record> tasks_;  // except the one that is being polled
   task::Header* polled_ = nullptr;
   std::uint64_t spawned_ = 0;
   std::uint64_t polls_ = 0;  // since the clock has moved

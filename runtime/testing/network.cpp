@@ -64,7 +64,7 @@ void Network::crash(HostNumber host) {
     if (socket.place) bound_.erase(*socket.place);
     each = sockets_.erase(each);
   }
-  // Those whose sockets were closed, and who still had something to send.
+  // Ends whose sockets were closed while they still had something to send.
   for (const auto& each : connections_) {
     const ConnectionRef connection = each.lock();
     if (connection == nullptr) continue;
@@ -90,7 +90,7 @@ std::optional<HostNumber> Network::host_at(HostNumber from, const Address& addre
   return number;
 }
 
-// Ways.
+// Links.
 
 void Network::set_link(HostNumber one, HostNumber other, const Link& link) {
   links_[std::minmax(one, other)] = link;
@@ -189,7 +189,7 @@ void Network::lose(const ConnectionRef& connection, unsigned from, Segment segme
   const bool gives_up = losses == (connects ? 6 : 15);
   world_.later(pause, [this, connection, from, gives_up, segment = std::move(segment)] {
     End& end = connection->ends[from];
-    // Such as one that has sent a reset, which is lost for good.
+    // For example an end that has sent a reset, which is lost for good.
     if (!end.is_known) return;
     if (gives_up) {
       fail(end, ETIMEDOUT);

@@ -1,16 +1,16 @@
-// The network of a test: hosts, the ways between them, and the sockets on them, all in memory.
+// The network of a test: hosts, the links between them, and the sockets on them, all in memory.
 //
-// A stream is carried in segments, each of which takes a time of its own, drawn from the seed, and
-// waits at its destination for those before it. A segment that is lost is sent again after 200 ms,
-// 400 ms ... 120 s, as TCP does, and after 16 times in vain (15 minutes) the connection fails with
-// ETIMEDOUT; a connect after 127 s. So loss never tears a hole into a stream, it makes it late; a
-// datagram that is lost is gone. A reset is not sent again: one that is lost leaves the other end
-// half-open, until it writes.
+// A stream is carried in segments, each with a latency of its own, drawn from the seed; a segment
+// waits at its destination for those before it. A lost segment is sent again after 200 ms, 400 ms
+// ... 120 s, as TCP does; after 16 attempts in vain (15 minutes) the connection fails with
+// ETIMEDOUT, and a connect after 127 s. So loss never leaves a hole in a stream, but makes it late;
+// a lost datagram is gone. A reset is not sent again: a lost one leaves the other end half-open
+// until it writes.
 //
-// What arrives for an end that its host no longer knows is answered with a reset, as by the system:
+// A segment for an end that its host no longer knows is answered with a reset, as by the system:
 // the host has crashed and is back, the end was closed with bytes unread, the socket was closed.
 //
-// Threads: that of the test.
+// Threads: only the test's.
 #pragma once
 
 #include <array>
@@ -42,23 +42,23 @@ class Network final : public driver::Simulation {
 
   // Hosts.
 
-  /// The host of that name, made if it is new.
+  /// The host of that name, created if it is new.
   [[nodiscard]] HostNumber host(std::string_view name);
   [[nodiscard]] const std::string& name(HostNumber host) const { return hosts_[host].name; }
   [[nodiscard]] net::SocketAddress address(HostNumber host, std::uint16_t port) const;
-  /// Takes all of a host's sockets away; their peers learn nothing. It answers nobody until it is
-  /// set up again.
+  /// Destroys all of a host's sockets; their peers learn nothing. The host does not answer until it
+  /// is restarted.
   void crash(HostNumber host);
   void restart(HostNumber host) { hosts_[host].is_down = false; }
 
-  // Ways.
+  // Links.
 
   void set_link(const Link& link) { link_ = link; }
   void set_link(HostNumber one, HostNumber other, const Link& link);
-  /// Lets nothing through any more from one to the other, or lets it through again.
+  /// Blocks all traffic from one to the other, or lets it through again.
   void block(HostNumber from, HostNumber to, bool on);
   void isolate(HostNumber host, bool on) { hosts_[host].is_isolated = on; }
-  /// Resets all connections between the two: both ends learn it, or the one at `told` alone.
+  /// Resets all connections between the two: both ends learn of it, or only the one at `told`.
   void reset(HostNumber one, HostNumber other, std::optional<HostNumber> told);
 
   /// Which tasks wait for a socket, by their numbers, and for what.
@@ -122,7 +122,7 @@ class Network final : public driver::Simulation {
   void arrive_at_listener(const ConnectionRef& connection, Segment segment);
   void take(const ConnectionRef& connection, unsigned to, const Segment& segment);
   void fail(End& end, int error);
-  /// The end is no longer known, and tells the other.
+  /// Forgets the end, and resets the connection at the other.
   void refuse(const ConnectionRef& connection, unsigned side);
   void end_sending(const ConnectionRef& connection, unsigned side);
   void close(Socket& socket);

@@ -1,4 +1,4 @@
-// What the network of a test keeps of each socket and of each connection.
+// The state of each socket and each connection in the network of a test.
 #pragma once
 
 #include <sys/socket.h>
@@ -30,16 +30,16 @@ struct Network::End {
   HostNumber host;
   Address address;
   Socket* socket = nullptr;  // none before accept(), and after close()
-  bool is_known = false;     // otherwise a reset is all that it answers
+  bool is_known = false;     // if not, it answers only with a reset
   bool is_established = false;
-  bool is_closed = false;  // no socket will be there any more
+  bool is_closed = false;  // it will have no socket any more
   int error = 0;           // what the next operation reports
   // Sending.
   std::uint64_t sent = 0;  // segments that must stay in order
   std::size_t unread = 0;  // bytes that the peer has not read, as far as is known here
   bool has_ended = false;
   // Receiving.
-  std::map<std::uint64_t, Segment> early{};  // those that wait for one before them
+  std::map<std::uint64_t, Segment> early{};  // segments that wait for one before them
   std::uint64_t taken = 0;                   // segments
   std::string received{};
   std::size_t read = 0;  // bytes of `received` that were read
@@ -50,7 +50,7 @@ struct Network::End {
 };
 
 struct Network::Connection {
-  End ends[2];  // of the one that connects, and of the one that accepts
+  End ends[2];  // of the side that connects, and of the side that accepts
 };
 
 struct Network::Socket {
@@ -64,7 +64,7 @@ struct Network::Socket {
   driver::Registration* registration = nullptr;
   std::map<std::pair<int, int>, std::string> options{};
   std::uint64_t waits[2] = {0, 0};  // the tasks that last had to wait, to read and to write
-  // One that listens.
+  // A listening socket.
   int backlog = 0;
   std::deque<ConnectionRef> pending{};
   // A stream.

@@ -1,4 +1,4 @@
-// A runtime for tests: the code under test as it is, in a world in which nothing depends on the
+// A runtime for tests: the unchanged code under test, in a world in which nothing depends on the
 // machine: the next task, all times, and what a network does to a connection come from a seed.
 //
 //   rt::testing::Runtime test(seed);
@@ -6,15 +6,15 @@
 //   test.set_link({.loss = 0.1});
 //   test.block_on(client(test.host("server").address(80)));
 //
-// The same seed gives the same course, to the byte of trace(), as long as the code under test takes
-// part: it must ask rt::time::Clock for the time, not the system; and must not depend on addresses
-// in memory, on other threads, or on random numbers of its own.
+// The same seed gives the same course, to the byte of trace(), as long as the code under test
+// cooperates: it must ask rt::time::Clock for the time, not the system, and must not depend on
+// addresses in memory, on other threads, or on random numbers of its own.
 //
-// While it lives, its thread lives in that world: rt::time goes by its clock, and all sockets of
-// rt::net are in memory, on the host whose task makes them. Descriptors of the system are refused,
-// and so are signals. Calls of spawn_blocking run as tasks do.
+// While the runtime exists, its thread is in that world: rt::time goes by its clock, and all
+// sockets of rt::net are in memory, on the host whose task makes them. Descriptors of the system
+// are refused, and so are signals. Calls of spawn_blocking run as tasks do.
 //
-// Threads: that which made it.
+// Threads: only the one that made it.
 #pragma once
 
 #include <chrono>
@@ -36,15 +36,15 @@ namespace taskbench::rt::testing {
 class Engine;
 class Runtime;
 
-/// A machine of the test: it has an address of its own, tasks, and sockets. For as long as the
-/// Runtime.
+/// A machine of the test, with an address, tasks and sockets of its own. Valid for as long as the
+/// Runtime exists.
 class Host {
  public:
   [[nodiscard]] const std::string& name() const;
   /// Its address, with a port. Its own tasks may also use 127.0.0.1 and [::1].
   [[nodiscard]] net::SocketAddress address(std::uint16_t port) const;
 
-  /// Spawns a task on it. What a task spawns is on the host of that task.
+  /// Spawns a task on the host. Tasks that it spawns in turn are on the same host.
   template <class T>
   JoinHandle<T> spawn(Task<T> task) const {
     const Placed placed(*this);
@@ -55,20 +55,20 @@ class Host {
     return spawn(task::as_task(std::forward<Function>(function)));
   }
 
-  /// Takes all its tasks and sockets away, as if its power failed: its peers learn nothing, and it
-  /// answers nobody. What it had on disk is the test's to keep.
+  /// Destroys all its tasks and sockets, as if its power failed: its peers learn nothing, and it
+  /// does not answer. The contents of its disk are the test's to keep.
   void crash() const;
-  /// Sets it up again, without tasks: connections of before the crash are reset when their peers
+  /// Starts it again, without tasks: connections from before the crash are reset when their peers
   /// write.
   void restart() const;
-  /// Cuts it off from all others, or ends that.
+  /// Cuts it off from all other hosts, or reconnects it.
   void isolate() const;
   void rejoin() const;
 
  private:
   friend class Runtime;
 
-  /// Puts what is spawned in a scope on the host.
+  /// Places tasks that are spawned in a scope on the host.
   class Placed {
    public:
     explicit Placed(const Host& host);
@@ -133,39 +133,39 @@ class Runtime {
   [[nodiscard]] time::Clock::time_point now() const;
   /// Since the start.
   [[nodiscard]] std::chrono::nanoseconds elapsed() const;
-  /// Lets so much time pass: all that is due until then happens, each at its time. Returns when all
-  /// other tasks are asleep; for 0, at the present time. Throws std::invalid_argument if `time` is
+  /// Lets `time` pass: all that is due until then happens, each at its time. Returns when all other
+  /// tasks are asleep; for 0, at the present time. Throws std::invalid_argument if `time` is
   /// negative.
   [[nodiscard]] Task<> advance(std::chrono::nanoseconds time);
 
   // The network. A change holds for what is sent from then on.
 
-  /// The host of that name, which is made if it is new. rt::net::resolve() finds it by that name.
+  /// The host of that name, created if it is new. rt::net::resolve() finds it by that name.
   [[nodiscard]] Host host(std::string_view name);
-  /// The ways between all hosts that have none of their own.
+  /// Sets the links between all hosts that have none of their own.
   void set_link(const Link& link);
   void set_link(const Host& one, const Host& other, const Link& link);
-  /// Loses all that is sent between the two, or under way; or lets it through again.
+  /// Loses everything sent or under way between the two, or lets it through again.
   void partition(const Host& one, const Host& other);
   void repair(const Host& one, const Host& other);
-  /// The same for one direction.
+  /// Like partition() and repair(), for one direction.
   void block(const Host& from, const Host& to);
   void unblock(const Host& from, const Host& to);
-  /// Resets all connections between the two, so that both ends learn it at once.
+  /// Resets all connections between the two, so that both ends learn of it at once.
   void reset(const Host& one, const Host& other);
-  /// Resets them so that only `told` learns it; the other's ends are half-open until they write.
+  /// Resets them so that only `told` learns of it; the other's ends are half-open until they write.
   void half_open(const Host& told, const Host& other);
 
   // Chance, and what has happened.
 
   /// Uniform in [0, bound), from the seed; `bound` > 0.
   [[nodiscard]] std::uint32_t random(std::uint32_t bound);
-  /// Whether something of this probability happens, by the seed.
+  /// True with this probability, by the seed.
   [[nodiscard]] bool chance(double probability);
   /// With Options::trace: a line for each event, and for each call of note().
   [[nodiscard]] const std::string& trace() const;
   void note(const std::string& what);
-  /// A number that two tests have in common if they took the same course, in all likelihood.
+  /// A number that two tests share if they took the same course and, in all likelihood, only then.
   [[nodiscard]] std::uint64_t fingerprint() const;
 
  private:

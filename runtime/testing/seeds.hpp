@@ -26,7 +26,7 @@
 namespace taskbench::rt::testing {
 
 struct SeedOptions {
-  /// Of each test's runtime.
+  /// The options of each test's runtime.
   Options runtime = {};
   std::uint64_t first = 0;
   /// Asked after each seed whether it has failed though nothing was thrown: for frameworks whose
@@ -34,7 +34,7 @@ struct SeedOptions {
   std::function<bool()> has_failed = {};
 };
 
-/// A seed that failed. The text says all there is to say.
+/// A seed that failed. The text has all the details.
 class SeedFailed : public std::runtime_error {
  public:
   SeedFailed(std::uint64_t seed, const std::string& what) : std::runtime_error(what), seed_(seed) {}
@@ -64,8 +64,8 @@ void run_seeds(std::uint64_t count, const std::function<void(Runtime&)>& body,
                const SeedOptions& options);
 }  // namespace detail
 
-/// Calls `body(Runtime&)` with `count` seeds, and runs the Task that it returns, if it does. The
-/// first seed that throws ends the loop: prints what it is on stderr, and throws SeedFailed.
+/// Calls `body(Runtime&)` with `count` seeds, and runs the Task that it returns, if any. The first
+/// seed that throws ends the loop: the failure is printed on stderr, and SeedFailed is thrown.
 template <class Body>
 void for_each_seed(std::uint64_t count, Body&& body, const SeedOptions& options = {}) {
   detail::run_seeds(

@@ -17,8 +17,8 @@ constexpr std::size_t kMostOfASegment = 16'384;
 constexpr std::size_t kMostOfADatagram = 65'507;
 constexpr std::size_t kMostDatagrams = 256;
 
-/// Each socket of the process has a number of its own, so that one that has outlived its test means
-/// nothing in another.
+/// Each socket of the process has a number of its own, so that the number of one that has outlived
+/// its test means nothing in another.
 base::Atomic<std::uint32_t> sockets_made{0};
 
 int next_descriptor() noexcept {
@@ -28,7 +28,7 @@ int next_descriptor() noexcept {
          static_cast<int>(number % static_cast<std::uint32_t>(driver::kFirstSimulated));
 }
 
-/// Stores an address as the system does: cut, if there is too little room.
+/// Stores an address as the system does: cut if there is too little room.
 void store(const net::SocketAddress& address, sockaddr* into, socklen_t* size) {
   if (into == nullptr || size == nullptr) return;
   std::memcpy(into, address.data(), std::min(*size, address.size()));
@@ -266,7 +266,7 @@ ssize_t Network::send_datagram(Socket& socket, const void* data, std::size_t siz
   const auto host = host_at(socket.host, to);
   if (!host) return -ENETUNREACH;
   if (const int failure = bind_to_any_port(socket, to); failure != 0) return failure;
-  // One that is bound to all addresses sends from that which the peer can answer to.
+  // A socket that is bound to all addresses sends from one that the peer can answer to.
   Address from = socket.address;
   if (is_wildcard(from)) {
     from = with_port(is_loopback(to) ? to : address(socket.host, 0), from.port());
@@ -294,7 +294,7 @@ void Network::arrive(int sender, const Address& from, HostNumber from_host, Host
   Socket* const socket = socket_at(place_of(to_host, SOCK_DGRAM, to));
   const bool is_foreign = from_host != to_host;
   if (socket == nullptr || (is_foreign && is_loopback(socket->address))) {
-    // As ICMP would tell the sender, who notices only if it is connected.
+    // As ICMP would tell the sender, which notices only if it is connected.
     Socket* const back = find(sender);
     if (back == nullptr || back->peer != to || is_blocked(to_host, from_host)) return;
     back->error = ECONNREFUSED;
@@ -321,7 +321,7 @@ ssize_t Network::receive_datagram(Socket& socket, void* into, std::size_t size, 
   return static_cast<ssize_t>(returned);
 }
 
-// What else a socket is asked.
+// Other calls.
 
 int Network::getsockname(int descriptor, sockaddr* address, socklen_t* size) {
   const Socket* const socket = find(descriptor);

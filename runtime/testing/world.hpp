@@ -1,7 +1,7 @@
-// What a test with a seed is made of: the clock that stands still, what is to happen later, chance,
-// and the record of what has happened.
+// The state of a test with a seed: the clock, which only the test moves, the agenda of later
+// actions, the random numbers, and the record of what has happened.
 //
-// Threads: that of the test.
+// Threads: only the test's.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace taskbench::rt::testing {
 
-/// A host is known by when it was first named; 0 is the one that everything else is on.
+/// Hosts are numbered in the order in which they are first named; 0 is the default host.
 using HostNumber = std::uint32_t;
 
 class World {
@@ -33,13 +33,13 @@ class World {
   /// Moves the clock, never backwards.
   void move_to(Time time);
 
-  /// Has `action` done `delay` from now. What is due at one time is done in the order of its calls.
+  /// Runs `action` `delay` from now. Actions due at the same time run in the order of these calls.
   void later(std::chrono::nanoseconds delay, std::function<void()> action);
   /// When the next action is due; the end of time: there is none.
   [[nodiscard]] Time next_action() const noexcept {
     return agenda_.empty() ? Time::max() : agenda_.begin()->first.first;
   }
-  /// Does one that is due. False: none is.
+  /// Runs one action that is due. False: none is.
   bool do_what_is_due();
 
   [[nodiscard]] std::uint32_t below(std::uint32_t bound) noexcept { return random_.below(bound); }
@@ -60,12 +60,12 @@ class World {
   }
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
-  // Who runs; the engine keeps them.
+  // The current host and task, which the engine sets.
   HostNumber host = 0;     ///< of the task that is being polled, or that is to be spawned
   std::uint64_t task = 0;  ///< its number; 0: none is being polled
 
  private:
-  /// Far from zero, so that times before the start can be told, too.
+  /// Far from zero, so that times before the start can be represented, too.
   static constexpr Time kStart{std::chrono::hours{24}};
 
   Time now_ = kStart;

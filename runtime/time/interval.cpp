@@ -9,11 +9,11 @@
 namespace taskbench::rt::time {
 namespace {
 
-/// How long before `now` the last time was that is a multiple of `period` after `start`.
+/// The time from the last multiple of `period` after `start` to `now`.
 std::chrono::nanoseconds since_last_of(Clock::time_point start, Clock::time_point now,
                                        std::chrono::nanoseconds period) noexcept {
   const auto count = [](auto time) { return static_cast<std::uint64_t>(time.count()); };
-  // Unsigned: it may be longer than a duration can say.
+  // Unsigned: it may exceed the range of a duration.
   const std::uint64_t late = count(now.time_since_epoch()) - count(start.time_since_epoch());
   return std::chrono::nanoseconds(static_cast<std::int64_t>(late % count(period)));
 }

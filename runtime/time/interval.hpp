@@ -11,13 +11,13 @@ namespace taskbench::rt::time {
 
 /// What comes after a tick that was awaited too late, `period` or more after its time.
 enum class MissedTicks : std::uint8_t {
-  burst,  ///< those that were missed, at once; then as if none had been: as many ticks as periods
-  delay,  ///< the next one a period after the late one; the later ones count from there
-  skip,   ///< the next one at the first time that is a multiple of the period from the start
+  burst,  ///< the missed ticks at once, then as if none were missed: as many ticks as periods
+  delay,  ///< the next tick a period after the late one; later ones count from there
+  skip,   ///< the next tick at the next multiple of the period from the start
 };
 
-/// For one task at a time. Between two ticks it holds on to nothing, and may be moved to other
-/// tasks and runtimes.
+/// For one task at a time. Between two ticks it is tied to nothing, and may be moved to other tasks
+/// and runtimes.
 class Interval {
  public:
   /// The first tick is at `first`. Throws std::invalid_argument if `period` is not positive.
@@ -58,7 +58,7 @@ class Interval::Tick {
 
 inline Interval::Tick Interval::tick() { return Tick(*this); }
 
-/// Ticks every `period`; the first one is at once. One beyond the end of time never comes.
+/// Ticks every `period`, for the first time at once. A tick beyond the end of time never comes.
 [[nodiscard]] Interval interval(std::chrono::nanoseconds period,
                                 MissedTicks missed = MissedTicks::burst);
 

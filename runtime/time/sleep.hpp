@@ -2,11 +2,11 @@
 //
 // Time is steady: setting the system's clock does not move it. A sleep ends with the first
 // millisecond, counted from the start of the runtime, that is not before its deadline: never early,
-// on an idle machine one to two milliseconds late at most. Workers that all compute for long
-// without an await make it as late as that.
+// and on an idle machine at most one to two milliseconds late. If all workers compute for long
+// without an await, it is late by that time.
 //
-// Cancellation-safe: an await that is given up leaves nothing behind. One whose time has come
-// already spends the task's budget, as a channel that is ready does.
+// Cancellation-safe: an await that is given up leaves nothing behind. A sleep whose deadline has
+// passed spends the task's budget, as a ready channel does.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@
 
 namespace taskbench::rt::time {
 
-/// The clock of timers: std::chrono::steady_clock, whose time points it has; in a runtime for tests
-/// the clock of the test.
+/// The clock of timers: std::chrono::steady_clock, with its time points; in a runtime for tests the
+/// clock of the test.
 struct Clock {
   using time_point = base::Clock::time_point;
   using duration = time_point::duration;
@@ -30,7 +30,7 @@ struct Clock {
   [[nodiscard]] static time_point now() noexcept;
 };
 
-/// What sleep() returns: to be awaited in one task, which alone it wakes. Once it has begun it must
+/// What sleep() returns, to be awaited by one task only, which it wakes. Once it has begun it must
 /// not outlive the runtime.
 class [[nodiscard]] Sleep : private task::Leaf {
  public:
@@ -50,8 +50,8 @@ class [[nodiscard]] Sleep : private task::Leaf {
   }
   void await_resume() const noexcept {}
 
-  /// For the runtime: what an await would find in a poll of `task`. False: it was not over, and
-  /// will wake the task, or the task's budget is spent, and the task yields.
+  /// For the runtime: whether an await in this poll of `task` would end. False: the sleep is not
+  /// over and will wake the task, or the task's budget is spent and the task yields.
   [[nodiscard]] bool is_over(task::Header* task) {
     if (timer_.wheel == nullptr && !task::spend_budget(task)) return false;
     return poll_timer(this, task);

@@ -3,8 +3,9 @@
 //   const auto line = co_await rt::time::timeout(5s, stream.read_line());
 //   if (!line) co_return;
 //
-// What is given up is destroyed before timeout() returns, wherever it was; each await says in its
-// header what it leaves behind then. An exception that ends it in time is thrown.
+// A task that is given up is destroyed before timeout() returns, wherever it is suspended; the
+// header of each awaitable says what that leaves behind. An exception that ends the task in time is
+// thrown.
 #pragma once
 
 #include <chrono>
@@ -77,7 +78,7 @@ class [[nodiscard]] InTime : public BranchOrSleep {
 
 template <class T>
 Task<InTimeResult<T>> run_for(std::chrono::nanoseconds limit, Task<T> task) {
-  // Variables, as g++ 12 names temporaries differently in each unit, of which its linker warns.
+  // Variables: g++ 12 names temporaries differently in each unit, and the linker warns of that.
   Sleep late = sleep(limit);
   InTime<T> in_time(task, late);
   co_return co_await in_time;
@@ -85,12 +86,12 @@ Task<InTimeResult<T>> run_for(std::chrono::nanoseconds limit, Task<T> task) {
 
 }  // namespace detail
 
-/// co_await gives a std::optional with what `task` returned, nullopt if `limit` had passed before;
-/// where it returns nothing, whether it ended in time. The time runs from the await on. A task that
-/// is ready at its first poll ends in time in any case. `task` is a Task, a function that returns
-/// one (kept until it has ended), or anything else that a task may await, which is then referred
-/// to: if it is a temporary, only the expression that makes this can await it. Returns a Task
-/// otherwise. Throws std::logic_error outside of every runtime.
+/// co_await gives a std::optional with the result of `task`, nullopt if `limit` passed first; if
+/// `task` returns nothing, whether it ended in time. The time runs from the await on. A task that
+/// is ready at its first poll always ends in time. `task` is a Task, a function that returns one
+/// (kept until that has ended), or any other awaitable, which is held by reference: if it is a
+/// temporary, only the expression that makes this can await it. Returns a Task otherwise. Throws
+/// std::logic_error outside of every runtime.
 template <class Awaitable>
 [[nodiscard]] auto timeout(std::chrono::nanoseconds limit, Awaitable&& task) {
   auto limited = detail::run_for(limit, task::as_task(std::forward<Awaitable>(task)));

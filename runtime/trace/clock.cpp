@@ -32,7 +32,7 @@ TickScale Clock::scale() const {
   TickScale scale{first_.ticks, first_.ns, 1};
   if (!uses_counter_) return scale;
   Reading last = read_both();
-  // Readings that are close to each other would make a bad line of small errors.
+  // Between readings that are close to each other, small errors would give a bad slope.
   constexpr std::int64_t kLeastDistance_ns = 1'000'000;
   while (last.ns - first_.ns < kLeastDistance_ns) last = read_both();
   scale.ns_per_tick =
@@ -41,7 +41,7 @@ TickScale Clock::scale() const {
 }
 
 Clock::Reading Clock::read_both() const noexcept {
-  // The narrowest of several readings: whatever comes between makes one wider.
+  // The narrowest of several readings: an interruption makes a reading wider.
   constexpr int kLooks = 16;
   Reading best;
   std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();

@@ -1,8 +1,8 @@
 // The clock of the tracer: the processor's time stamp counter where the kernel itself keeps time by
 // it, which it does only where the counter runs evenly and is the same on every CPU; elsewhere
-// CLOCK_MONOTONIC. Ticks are converted afterwards, by two readings of both clocks at the beginning
-// and at the end: the line through them is what the kernel took a tick for in between, so that the
-// conversion is off by no more than a reading is, about 20 ns.
+// CLOCK_MONOTONIC. Ticks are converted afterwards, by one reading of both clocks at the beginning
+// and one at the end: the line through them is the length of a tick that the kernel used in
+// between, so that the conversion is off by no more than a reading is, about 20 ns.
 //
 // Threads: any.
 #pragma once

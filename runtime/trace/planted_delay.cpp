@@ -12,7 +12,7 @@ namespace taskbench::rt {
 
 namespace {
 
-/// The quickest of several looks: what interrupts one only makes it longer.
+/// The shortest of several measurements: interruptions only make one longer.
 double ns_per_round() {
   using base::Clock;
   constexpr std::uint64_t kRounds = 20'000;

@@ -1,6 +1,5 @@
-// Delays that are put into the scheduler on purpose, in builds with TASKBENCH_PLANT, so that what a
-// regression gate can see is measured and not claimed. In every other build nothing of this is left
-// in the machine code.
+// Artificial delays in the scheduler, in builds with TASKBENCH_PLANT, to measure what a regression
+// gate can detect. In every other build they leave nothing in the machine code.
 //
 // The delay is a loop that keeps its core busy and touches no memory, as more instructions on that
 // path would: it neither sleeps nor reads the clock.
@@ -32,8 +31,8 @@ inline constexpr bool kPlantsDelays = false;
 #endif
 
 /// Makes the events at `site` take `ns` longer from now on, on average, up to kMaxPlantedDelay_ns.
-/// Takes about a millisecond, to time the loop. To be called before a runtime is built, and only
-/// where kPlantsDelays, which is asserted.
+/// Takes about a millisecond, to time the loop. Call it before a runtime is built, and only if
+/// kPlantsDelays (asserted).
 void plant_delay(DelaySite site, double ns);
 
 inline constexpr double kMaxPlantedDelay_ns = 1e6;
@@ -50,15 +49,15 @@ inline void spend_rounds(std::uint64_t rounds) noexcept {
   for (; rounds != 0; --rounds) asm volatile("" : "+r"(rounds));
 }
 
-/// What a thread owes, in rounds, at each site. A delay of a few rounds would be lost in what the
-/// core does at the same time, or cost a mispredicted branch, which is more than it: so delays are
-/// gathered until they are long against both.
+/// The least delay that a thread spends at once, in rounds. A few rounds would be hidden behind
+/// other instructions that the core runs in parallel, or cost less than the mispredicted branch: so
+/// owed rounds are gathered at each site until they are long compared with both.
 inline constexpr std::uint64_t kLeastRounds = 600;
 struct OwedRounds {
   std::array<std::uint64_t, kDelaySites.size()> at;
 };
 
-// Not inlined: a coroutine may go on on another thread, see task/context.hpp.
+// Not inlined: a coroutine may resume on another thread, see task/context.hpp.
 [[gnu::noinline]] inline void planted_delay(DelaySite site) noexcept {
   std::uint64_t& owed = base::of_this_thread<OwedRounds>().at[static_cast<std::size_t>(site)];
   owed += planted_rounds[static_cast<std::size_t>(site)];

@@ -57,12 +57,12 @@ struct Sighting {
   std::uint64_t address;
   std::uint64_t ticks;
   TraceEvent* event;
-  bool is_last;  ///< the poll after which the task is gone, and its memory is another's
+  bool is_last;  ///< the poll after which the task is gone, and its memory may be reused
 
   [[nodiscard]] bool is_spawn() const { return event->kind == TraceEventKind::spawn; }
 };
 
-/// A row with its times and all but the tasks' numbers; what is to be numbered goes to `sightings`.
+/// A row with its times and all but the tasks' numbers; events to be numbered go to `sightings`.
 TraceRow unpack(const Ring& ring, const TickScale& scale, std::vector<Sighting>& sightings) {
   TraceRow row;
   row.lost = ring.lost();
@@ -99,9 +99,9 @@ TraceRow unpack(const Ring& ring, const TickScale& scale, std::vector<Sighting>&
   return row;
 }
 
-/// Tells the tasks apart that had the same memory one after another, and counts them.
+/// Numbers the tasks, and tells apart those that had the same memory one after another.
 void number_tasks(std::vector<Sighting>& sightings) {
-  // What happened with one task is ordered by cause and effect, so its ticks are (Clock, R4).
+  // Events of one task are ordered by cause and effect, and so are their ticks (Clock, R4).
   std::ranges::sort(sightings, {}, [](const Sighting& each) {
     return std::tuple(each.address, each.ticks, !each.is_spawn());
   });

@@ -3,16 +3,16 @@
 // A Recorder is what the scheduler holds: a pointer to a ring, or to none when nothing is traced.
 // Recording then costs one test of a pointer that its worker alone uses.
 //
-// Threads: a worker's ring is written by the thread that runs the worker; the ring of the threads
-// outside under the lock that the scheduler guards its counters of them with. discard() by one
-// thread, at any time; collect() by the same, after the writers have ended.
+// Threads: a worker's ring is written by the thread that runs the worker; the ring of the other
+// threads under the lock that guards the scheduler's counters of them. discard() by one thread, at
+// any time; collect() by the same thread, after the writers have ended.
 //
 // Invariants
 //   R1  At any time a ring has one writer, and the writers of one ring are ordered by the lock or
 //       the join that made the next one the writer.
-//   R2  Slots are read only in collect(), to which all writers are ordered before: a pool's workers
+//   R2  Slots are read only in collect(), and all writers are ordered before it: a pool's workers
 //       by the mutex under which they count themselves out, the driver of current_thread by the
-//       inbox's. So recording needs no order of its own.
+//       inbox's mutex. So recording needs no order of its own.
 //   R3  The slots at the positions [max(0, written - capacity), written) hold the newest events,
 //       in the order in which they were recorded.
 //   R4  A cause is recorded before it is made visible: a spawn or wake before the task can be
@@ -53,12 +53,12 @@ class alignas(base::kFalseSharingBytes) Ring {
   /// Keeps the newest `capacity` events: 1 to kMaxTraceEvents, rounded up to a power of two.
   Ring(std::size_t capacity, const Clock& clock);
 
-  /// By the writer (R1). Out of line, so that it is not in the way where nothing is traced.
+  /// By the writer (R1). Out of line, to stay out of the hot path when nothing is traced.
   [[gnu::noinline, gnu::cold]] void record(TraceEventKind kind, std::uint64_t payload) noexcept {
     // relaxed: only the writer, this thread, stores it (R1)
     const std::uint64_t position = written_.load(base::relaxed);
     slots_[position & mask_].set({clock_.ticks(), static_cast<std::uint64_t>(kind) | payload << 8});
-    // relaxed: a count; whoever reads the slots is ordered by R2
+    // relaxed: a count; readers of the slots are ordered by R2
     written_.store(position + 1, base::relaxed);
   }
 

@@ -1,5 +1,5 @@
 // What a runtime that was built with Builder::trace() has recorded: every scheduling event, worker
-// by worker, with its time. docs/design/tracing.md says how it comes about and what it costs.
+// by worker, with its time. docs/design/tracing.md says how it is recorded and what it costs.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct TraceEvent {
 /// What one writer recorded, oldest first.
 struct TraceRow {
   std::vector<TraceEvent> events;
-  std::uint64_t lost = 0;  ///< older ones that made room for these
+  std::uint64_t lost = 0;  ///< older events that made room for these
 };
 
-/// Times of different rows can be compared: what was recorded because of something comes after it.
-/// There is one exception: a poll's end is recorded when the task has been let go already, and may
-/// come after the beginning of its next poll elsewhere, or the spawn of another task in its memory.
+/// Times of different rows can be compared: an effect comes after its cause. There is one
+/// exception: a poll's end is recorded after the task has been let go, and may come after the
+/// beginning of its next poll elsewhere, or the spawn of another task in its memory.
 struct Trace {
   std::vector<TraceRow> workers;
   TraceRow outside;        ///< by threads that are not workers: spawn, wake and notify only
@@ -61,8 +61,8 @@ inline constexpr std::uint32_t kMaxTraceEvents = 1U << 24;
 /// Bytes that each event takes.
 inline constexpr std::uint32_t kTraceEventBytes = 16;
 
-/// What recording one event takes on this machine: the least of several looks, in about a
-/// millisecond.
+/// The time that recording one event takes on this machine: the least of several measurements,
+/// which take about a millisecond.
 [[nodiscard]] double trace_event_cost_ns();
 
 }  // namespace taskbench::rt

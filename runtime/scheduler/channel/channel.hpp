@@ -3,37 +3,37 @@
 //
 // What it is. Runnable tasks are messages. A spawner sends each new task into a bounded channel;
 // one thread receives them in order and polls each; and waking a task sends it once more. That is
-// all: the executor is the receiving end, whoever may spawn has a sending one, and a task is a
-// future with a way to send itself.
+// all: the executor has the receiving end, every spawner a sending one, and a task is a future with
+// a way to send itself.
 //
 // Who used it. It is the example of "Asynchronous Programming in Rust" (the chapter "Applied: Build
 // an Executor"), from which most people have learned what an executor is, and the shape of many
 // small ones. Its channel is std::sync::mpsc::sync_channel(10_000).
 //
 // Where its time goes. Every spawn and every wake takes the channel's mutex, and so does every
-// poll; whoever sends into an empty channel wakes its receiver, which costs a system call. A wake
-// clones the counted reference to the task, and the receiver drops it after the poll: two locked
+// poll; a send into an empty channel wakes its receiver, which costs a system call. A wake clones
+// the counted reference to the task, and the receiver drops it after the poll: two locked
 // instructions on a line that both cores want. All tasks run on one thread, however many cores
 // there are. And the channel is bounded: a thread that sends into a full one has to wait.
 //
-// What replaced it. Nothing did, as it was never meant to last: the same book names real executors,
-// and those queue tasks themselves instead of references to them (current_thread), and on many
+// What replaced it. Nothing, as it was never meant to last: the same book names real executors,
+// which queue the tasks themselves instead of references to them (current_thread), and on many
 // threads.
 //
 // Where this differs from the example. A reference is sent only by the wake that finds its task
 // idle (task/state.hpp), where the example may have the same task in the channel several times; the
 // future has no mutex of its own, and no second allocation. And a thread that runs tasks never
-// waits for room. The example's would for ever, when a task fills the channel that only its own
-// thread empties, or when two executors fill each other's; here what it sends queues up behind the
-// channel.
+// waits for room. In the example it would wait for ever when a task fills the channel that only its
+// own thread empties, or when two executors fill each other's; here its messages queue up behind
+// the channel.
 //
 // Threads: push by any; the rest by the receiver's.
 //
 // Invariants
 //   X1  ring_, first_, count_, beyond_, receiver_ and senders_ are guarded by mutex_.
-//   X2  beyond_ is younger than what is in ring_, and empty unless that is full: the order is that
-//       of the sends.
-//   X3  A task in the channel has a counted reference, which goes when it is taken out.
+//   X2  Tasks in beyond_ are younger than those in ring_, and there are none unless ring_ is full:
+//       the order is that of the sends.
+//   X3  A task in the channel has a counted reference, which is dropped when it is taken out.
 #pragma once
 
 #include <cstddef>

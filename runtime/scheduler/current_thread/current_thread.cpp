@@ -30,7 +30,7 @@ void CurrentThread::schedule(task::Header* task) noexcept {
     queue_.push_back(task);
     return;
   }
-  // Until the task is queued it keeps the scheduler alive; from then on `keep` does.
+  // Until it is queued, the task keeps the scheduler alive; from then on `keep` does.
   const base::Ref<CurrentThread> keep(this);
   inbox_.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
@@ -99,7 +99,7 @@ void CurrentThread::Root::schedule(task::Header*) noexcept {
     woken_ = true;
     return;
   }
-  // The root, whose poll right this thread has, keeps the scheduler alive until it is woken.
+  // The root, whose poll right this thread holds, keeps the scheduler alive until it is woken.
   const base::Ref<CurrentThread> keep(&scheduler_);
   scheduler_.wake_outside(*this);
 }
@@ -189,7 +189,7 @@ void CurrentThread::leave(Root& root, bool was_driver) noexcept {
       cancelled = true;
     }
     inbox_.locked([&] {
-      // A shutdown that came just now has left the cancelling to this thread.
+      // A shutdown that has just begun left the cancelling to this thread.
       if (was_driver && closing() && !cancelled) return;
       left = true;
       std::erase(waiting_, &root);
@@ -205,18 +205,17 @@ void CurrentThread::close() noexcept {
   bool driven = false;
   Root closer(*this);
   inbox_.locked([&] {
-    // release: pairs with the acquire in closing(): whoever sees it sees all that was admitted
-    // before
+    // release: pairs with the acquire in closing(): makes all that was admitted before visible
     closing_.store(true, base::release);
     driven = driver_ != nullptr;
     if (driven) {
       driver_->parker_.unpark();
     } else {
-      driver_ = &closer;  // nobody else may drive meanwhile
+      driver_ = &closer;  // no other thread may drive meanwhile
     }
   });
-  // The driver itself, in the poll of its root, can do it at once; in the poll of a task it cannot,
-  // as that task is one of those to be cancelled.
+  // The driver itself can cancel at once in the poll of its root, but not in the poll of a task,
+  // which is itself to be cancelled.
   if (!driven) {
     leave(closer, true);
   } else if (on_driver() && !polling_task_) {
@@ -244,7 +243,7 @@ bool CurrentThread::cancel_some() noexcept {
 }
 
 void CurrentThread::cancel_all() noexcept {
-  // What is still owned is on its way to the inbox, in the hands of a thread that woke it.
+  // A task that is still owned is on its way to the inbox, in the hands of a thread that woke it.
   while (!cancel_some()) base::yield_thread();
 }
 

@@ -49,7 +49,7 @@ class CurrentThread final : public Engine {
 
   void run_root(task::Header* root) noexcept override { Root(*this).run(root); }
 
-  /// Cancels every task before it returns, unless a thread is in block_on: then that thread does.
+  /// Cancels every task before it returns, unless a thread is in block_on: then that one cancels.
   void close() noexcept override;
   /// There is nothing to wait for: no thread but those in block_on runs tasks.
   [[nodiscard]] bool join(Clock::time_point) noexcept override { return true; }
@@ -72,7 +72,7 @@ class CurrentThread final : public Engine {
 
    private:
     friend class CurrentThread;
-    /// Polls `root` to its end. Returns whether this thread is the driver then.
+    /// Polls `root` to its end. Returns whether this thread is then the driver.
     bool poll_to_end(task::Header* root) noexcept;
     bool take_woken() noexcept;
     /// Polls `root` once. Returns whether it has finished.
@@ -88,10 +88,10 @@ class CurrentThread final : public Engine {
 
   [[nodiscard]] bool on_driver() const noexcept;
   [[nodiscard]] driver::Wheel& own_timers() noexcept { return driver().wheel(0); }
-  /// To be called under the inbox's mutex.
+  /// Called under the inbox's mutex.
   void unpark_driver() noexcept;
   void take_inbox() noexcept;
-  /// Cancels what can be cancelled now. False: some task is in other hands, or being polled.
+  /// Cancels the tasks that it can cancel now. False: some task is in other hands, or being polled.
   bool cancel_some() noexcept;
   void cancel_all() noexcept;
   [[nodiscard]] bool closing() const noexcept {

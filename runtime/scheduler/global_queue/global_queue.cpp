@@ -46,7 +46,7 @@ task::Header* GlobalQueue::next_task(Worker& worker) noexcept {
     if (inbox_.looks_empty()) {
       if (worker.wait(waiting_, mutex_)) continue;
     }
-    // relaxed: takes back the announcement, so that at worst a pusher looks in vain
+    // relaxed: takes back the announcement; at worst a pusher looks in vain
     sleeping_.fetch_sub(1, base::relaxed);
   }
   return nullptr;

@@ -70,7 +70,7 @@ void Go::schedule(task::Header* task) noexcept {
     machine->schedule_local(task);
     return;
   }
-  // Until the task is queued it keeps the engine alive; from then on `keep` does.
+  // Until it is queued, the task keeps the engine alive; from then on `keep` does.
   const base::Ref<Go> keep(this);
   outside_.wake(task);
   push_outside(task);
@@ -143,8 +143,8 @@ void Go::release(Processor& own, bool searching) noexcept {
   if (closed() ? !machine_returns() : !work_is_visible()) return;
   const std::uint32_t index = idle.worker_to_notify_again();
   if (index == Idle::kNobody) return;
-  // The processor that was released is no longer the caller's to write to: the one that is woken
-  // counts itself.
+  // The caller may no longer write to the processor that it released: the one that is woken counts
+  // itself.
   processor(index).end_idle();
   assign_by(processor(index), processor(index));
 }
@@ -165,8 +165,8 @@ void Go::assign(Processor& own, bool searching) noexcept {
     machine->parker.unpark();
     return;
   }
-  // Closed, or the system gives no more threads: then the work is found by the next machine that
-  // looks. One that has fallen asleep meanwhile will not: it relied on this processor's search.
+  // Closed, or the system gives no more threads: the next machine that looks finds the work. One
+  // that has fallen asleep meanwhile does not look: it relied on this processor's search.
   if (!idle.park(own.index, searching)) return;
   if (!machine_returns() && !(machine_sleeps() && work_is_visible())) return;
   const std::uint32_t index = idle.worker_to_notify_again();
@@ -180,7 +180,7 @@ bool Go::machine_sleeps() noexcept {
 
 Machine* Go::take_returning() noexcept {
   Machine* const machine = returning_.pop_front();
-  // relaxed: a hint; whoever must not miss it fences
+  // relaxed: a hint; a reader that must not miss it fences
   if (returning_.empty()) returns_.store(false, base::relaxed);
   return machine;
 }
@@ -239,8 +239,8 @@ bool Go::monitor_may_sleep() noexcept {
     const base::LockGuard lock(mutex_);
     monitor_sleeps_ = !closed();
   }
-  // Whoever takes a processor out of idle after this look passes through assign(), and there
-  // through mutex_, after what stands above.
+  // A thread that takes a processor out of idle after this look passes through assign(), and so
+  // through mutex_, after the section above.
   if (idle.all_asleep() && !closed()) return true;
   const base::LockGuard lock(mutex_);
   monitor_sleeps_ = false;

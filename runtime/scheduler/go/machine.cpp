@@ -14,10 +14,10 @@
 namespace taskbench::rt::go {
 namespace {
 
-/// How often all others are looked at for something to steal before the thread sleeps.
+/// How often a thread looks at all victims for something to steal before it sleeps.
 constexpr int kStealRounds = 4;
 
-/// How long the holder of a processor has the task that is next in line for itself.
+/// How long the task that is next in line is reserved for the holder of its processor.
 constexpr std::chrono::nanoseconds kNextIsNew{3'000};
 
 /// At most this many tasks are taken from the global queue under one lock: half a local queue.
@@ -32,7 +32,7 @@ void Machine::run() noexcept {
   while (!go_.closed()) {
     if (task::Header* task = find_task()) {
       run_task(task);
-    } else if (!go_.closed()) {  // else it may have no processor
+    } else if (!go_.closed()) {  // otherwise it may have no processor
       stop();
     }
   }
@@ -44,7 +44,7 @@ void Machine::run() noexcept {
 void Machine::await_processor(bool needs_one) noexcept {
   do {
     static_cast<void>(parker.park_once());
-    // This machine has no processor: what the driver has brought goes to the global queue.
+    // This machine has no processor: tasks that the driver wakes go to the global queue.
     go_.driver().dispatch(nullptr);
     processor_ = go_.take_given(*this, searching_);
   } while (processor_ == nullptr && (needs_one || !go_.closed()));
@@ -70,8 +70,8 @@ task::Header* Machine::find_task() noexcept {
     go_.idle.fences.count_work();
     look_at_driver();
     if (make_room_for_returning()) return nullptr;
-    // Not in a new slice: tasks that are next in line one after the other would have a new one at
-    // every such look, and the local queue would wait for as long as the global one is not empty.
+    // Not in a new slice: a chain of tasks that are next in line would get a new slice at every
+    // such look, and the local queue would wait for as long as the global one is not empty.
     if (task::Header* task = take_global(1)) return task;
   }
   if (task::Header* task = next_of_queue()) return task;
@@ -251,7 +251,7 @@ void Machine::schedule_local(task::Header* task) noexcept {
 }
 
 void Machine::begin_blocking() noexcept {
-  // For the tracer the poll ends here, and another one begins where the task goes on.
+  // For the tracer the poll ends here, and another one begins when the task goes on.
   processor_->recorder.poll_end(PollEnd::idle);
   left_ = std::exchange(processor_, nullptr);
   left_word_ = left_->lease.begin_blocking();

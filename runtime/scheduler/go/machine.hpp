@@ -2,7 +2,7 @@
 // it sleeps, either because there is nothing to do or because it waits to go on after a blocking
 // section.
 //
-// Threads: the machine's own, but for what go.hpp's mutex guards.
+// Threads: the machine's own, except for what go.hpp's mutex guards.
 #pragma once
 
 #include <cstddef>
@@ -36,15 +36,15 @@ class Machine {
 
   park::Parker parker;
 
-  // Guarded by the engine's mutex: the list that the machine is in, and what it is to go on with.
+  // Guarded by the engine's mutex: the list that the machine is in, and the processor it is given.
   Machine* queue_next = nullptr;
   Processor* given = nullptr;
   base::Cell<bool> given_searching{false};  // a Cell, in which models see whether it is guarded
 
  private:
   [[nodiscard]] task::Header* find_task() noexcept;
-  /// Hands the processor to a machine that waits to go on. True: it did so, and may hold another
-  /// now.
+  /// Hands the processor off to a machine that waits to go on. True: done, and this machine may now
+  /// hold another.
   [[nodiscard]] bool make_room_for_returning() noexcept;
   void look_at_driver() noexcept;
   [[nodiscard]] task::Header* next_of_queue() noexcept;

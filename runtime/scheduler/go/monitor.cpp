@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// Between two looks: the least, and the most when there was nothing to do for kPatience looks.
+/// The shortest pause between two looks, and the longest, after kPatience looks in vain.
 constexpr nanoseconds kShortest{20'000};
 constexpr nanoseconds kLongest{milliseconds{10}};
 constexpr int kPatience = 50;
@@ -81,7 +81,7 @@ bool Monitor::look_at(Processor& processor, Seen& seen, base::Clock::time_point 
     if (elapsed < kBlocked) return false;
     if (elapsed < kBlockedLong && processor.looks_empty() && go_.idle.has_spare()) return false;
     if (!processor.lease.retake(lease)) return false;
-    processor.counters.hand_offs.add();  // the monitor holds it now, so nobody else counts there
+    processor.counters.hand_offs.add();  // the monitor holds it now, so no one else counts there
     if (!go_.work_is_visible()) {
       go_.release(processor, false);
     } else {

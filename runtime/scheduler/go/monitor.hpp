@@ -1,5 +1,5 @@
-// The thread that no task can block: it looks at all processors, and takes those of machines that
-// block.
+// The thread that no task can block: it watches all processors, and takes those of blocked
+// machines.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ class Monitor {
 
   /// Starts the thread. Throws std::system_error.
   void start();
-  /// Ends the thread once the engine is closed. To be called once, after start().
+  /// Ends the thread once the engine is closed. Call it once, after start().
   void stop() noexcept;
   /// Any thread.
   void unpark() noexcept { parker_.unpark(); }
 
  private:
-  /// What a processor was doing, and since when, as far as this thread knows.
+  /// What a processor was last seen doing, and since when.
   struct Seen {
     std::uint32_t lease = 0;
     std::uint32_t slices = 0;

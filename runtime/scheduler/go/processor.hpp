@@ -1,7 +1,7 @@
 // A processor (the P of G, M and P): a queue of tasks and the right to run them. A machine (M, a
 // thread) runs tasks only while it holds one.
 //
-// Threads: everything belongs to the machine that holds the processor, but for what thieves take
+// Threads: everything belongs to the machine that holds the processor, except what thieves take
 // (`queue`, `next`), what the monitor looks at (`slices`, `slice_is_over`), and `lease`.
 #pragma once
 
@@ -20,7 +20,8 @@
 
 namespace taskbench::rt::go {
 
-/// The one-task LIFO part of the queue. Unlike the slot of work_stealing it can be robbed.
+/// The one-task LIFO part of the queue. Unlike the task in work_stealing's slot, its task can be
+/// stolen.
 template <class Task>
 class RunNext {
  public:
@@ -30,7 +31,7 @@ class RunNext {
     return task_.exchange(task, base::release);
   }
 
-  /// Holder: takes out what is here, or returns nullptr.
+  /// Holder: takes out the task that is here, or returns nullptr.
   [[nodiscard]] Task* take() noexcept {
     // relaxed: only the holder puts a task here
     if (task_.load(base::relaxed) == nullptr) return nullptr;
@@ -38,14 +39,14 @@ class RunNext {
     return task_.exchange(nullptr, base::relaxed);
   }
 
-  /// Any thread: what is here now, to be given to steal() later.
+  /// Any thread: the task that is here now, to be given to steal() later.
   [[nodiscard]] Task* look() const noexcept {
     return task_.load(base::relaxed);  // relaxed: only compared, not followed
   }
 
   /// Any thread: takes `task`, which look() has returned. False: it is not here any more.
   [[nodiscard]] bool steal(Task* task) noexcept {
-    // acquire: pairs with the release in replace(); relaxed: on failure somebody else has it
+    // acquire: pairs with the release in replace(); relaxed: on failure another thread has it
     return task_.compare_exchange_strong(task, nullptr, base::acquire, base::relaxed);
   }
 
@@ -81,7 +82,7 @@ struct Processor {
   bool idle = false;  ///< between begin_idle() and end_idle()
 
   alignas(base::kFalseSharingBytes) scheduler::Lease lease;
-  /// Time slices begun. A task that comes out of `next` continues the slice before.
+  /// Time slices begun. A task that comes out of `next` continues the previous slice.
   base::Atomic<std::uint32_t> slices{0};
   /// Set by the monitor: the slice has lasted too long, and its task is to go to the global queue.
   base::Atomic<bool> slice_is_over{false};

@@ -8,7 +8,7 @@
 namespace taskbench::rt::work_stealing {
 namespace {
 
-/// How long a thread sleeps between two looks for what other threads have queued, or for the
+/// How long a thread sleeps between two looks for tasks that other threads have queued, or for the
 /// driver's place. Waking a worker wakes no thread here, and this one sleeps on its root alone.
 constexpr std::chrono::microseconds kNap{100};
 
@@ -93,8 +93,8 @@ bool InTurn::take_turn() noexcept {
 }
 
 void InTurn::leave() noexcept {
-  // A task may have closed the engine, and the root ended, since the last turn. Whoever closes it
-  // later drains it in join().
+  // A task may have closed the engine, and the root ended, since the last turn. If it is closed
+  // later, join() drains it.
   if (closed()) static_cast<void>(take_turn());
   const base::LockGuard lock(driver_mutex_);
   driver_ = nullptr;
@@ -107,9 +107,9 @@ bool InTurn::join(Clock::time_point deadline) noexcept {
   for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
     const base::LockGuard lock(driver_mutex_);
     if (drained_) return true;
-    // The driver itself is in the poll of its root here, and so in that of no task.
+    // If this thread is the driver, it is in the poll of its root, and so not in that of a task.
     if (driver_ == nullptr || driver_ == self) {
-      driver_ = self;  // for good, unless it leaves: after the drain nobody need drive
+      driver_ = self;  // for good, unless it leaves: after the drain no driver is needed
       break;
     }
     if (!in_time) return false;

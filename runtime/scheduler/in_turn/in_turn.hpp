@@ -2,12 +2,12 @@
 // runs the workers in turn, drawn from the seed. Of several threads in block_on one drives, and
 // another takes over when it leaves.
 //
-// What runs when depends on the program and the seed alone, as long as no other thread takes part:
-// no clock is asked and no thread waits for another. So a run can be repeated exactly: for counting
-// instructions, and for looking at a schedule again. What other threads spawn or wake may wait for
-// a tenth of a millisecond.
+// The schedule depends on the program and the seed alone, as long as no other thread takes part: no
+// clock is asked and no thread waits for another. So a run can be repeated exactly: for counting
+// instructions, and for looking at a schedule again. Tasks that other threads spawn or wake may
+// wait for a tenth of a millisecond.
 //
-// Shutdown: the driver drains once the engine is closed; where there is no driver, join() does.
+// Shutdown: the driver drains once the engine is closed; if there is no driver, join() drains.
 #pragma once
 
 #include <utility>
@@ -41,7 +41,7 @@ class InTurn final : public WorkerSet {
   /// Makes the calling thread the driver. False: there is one already.
   [[nodiscard]] bool try_drive() noexcept;
   /// Lets one worker run a task: the first that has one, beginning with a worker drawn from the
-  /// seed. False: none has. Drains when the engine is closed. Driver only, and not in the poll of a
+  /// seed. False: none has. Drains if the engine is closed. Driver only, and not in the poll of a
   /// task.
   [[nodiscard]] bool take_turn() noexcept;
   void leave() noexcept;
@@ -51,7 +51,7 @@ class InTurn final : public WorkerSet {
   bool drained_ TASKBENCH_GUARDED_BY(driver_mutex_) = false;
   park::Parker joiner_;                      // unguarded: of the thread in join()
   base::FastRandom random_;                  // unguarded: the driver's
-  task::KeepsIdleBlocks keeps_idle_blocks_;  // unguarded: nobody uses it
+  task::KeepsIdleBlocks keeps_idle_blocks_;  // unguarded: never accessed
 };
 
 }  // namespace taskbench::rt::work_stealing

@@ -1,10 +1,10 @@
 // Many processors, each with its own run queue; a task stays where it began.
 //
-// What it is. Each worker, a shard, is a single-threaded scheduler: a queue that nobody else
-// touches and that needs no synchronisation, and an inbox for what other threads send. A task is
-// pinned to the shard on which it was spawned; one from outside to the next shard in turn. A wake
-// from another shard goes into the inbox of the task's own, and wakes it if the inbox was empty.
-// Nobody steals.
+// What it is. Each worker, a shard, is a single-threaded scheduler: a queue that no other thread
+// touches and that needs no synchronisation, and an inbox for tasks that other threads send. A task
+// is pinned to the shard on which it was spawned; one from outside to the next shard in turn. A
+// wake from another shard goes into the inbox of the task's own shard, and wakes that shard if the
+// inbox was empty. No worker steals.
 //
 // Who used it. Seastar, and with it ScyllaDB and Redpanda: a thread and a share of the data for
 // each core, and messages between them. nginx's processes and the event loops of Netty and libuv,
@@ -12,23 +12,23 @@
 // scheduler 10x faster" calls it the strategy that avoids almost all synchronisation.
 //
 // Where its time goes. Nowhere, as long as every shard has as much to do as the others: spawning,
-// waking and taking a task are a few plain stores each, the fewest of all schedulers here. The
-// price is paid by loads that are not even. Ten tasks that were spawned by one task run on its
-// shard, while the other cores sleep, and what waits behind a long poll waits although others are
-// idle. A message between shards costs a compare-exchange on a line that the other core has, and a
-// system call if that one sleeps; two tasks that talk to each other from different shards pay it
-// for each message, and nothing ever brings them together.
+// waking and taking a task are a few plain stores each, the fewest of all schedulers here. Uneven
+// loads pay the price. Ten tasks that were spawned by one task run on its shard, while the other
+// cores sleep, and tasks behind a long poll wait although other workers are idle. A message between
+// shards costs a compare-exchange on a line that the other core has, and a system call if that core
+// sleeps; two tasks that talk to each other from different shards pay this for each message, and
+// nothing ever brings them together.
 //
-// What replaced it. Where whoever writes the program spreads the load, nothing has. Elsewhere,
-// stealing: the same queues, but an idle worker helps itself (work_stealing).
+// What replaced it. Nothing, where the author of the program spreads the load. Elsewhere, stealing:
+// the same queues, but an idle worker helps itself (work_stealing).
 //
 // Threads: push by any; the rest by the shard's own.
 //
 // Invariants
-//   H1  A shard's `local` belongs to its thread, and after that has left to whoever drains.
+//   H1  A shard's `local` belongs to its thread, and once that has left, to the thread that drains.
 //   H2  Header::turn is the shard of the task, from its spawn on.
 //   H3  A shard sleeps only after it has found its inbox empty, and every push into an empty inbox
-//       gives it a token: so none is missed.
+//       gives it a token: so no push is missed.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
-// What a task cost in Tokio's first scheduler beyond being polled: a second allocation, and a
-// counted reference for each entry into a queue. tokio01 and the lower rungs of the ladder pay for
-// them.
+// What a task cost in Tokio's first scheduler beyond its polls: a second allocation, and a counted
+// reference for each entry into a queue. tokio01 and the lower rungs of the ladder pay for them.
 //
-// Threads: the functions by whoever has the poll right of the task; leave_queue() by whoever took
-// it out of the queue.
+// Threads: the functions by the holder of the task's poll right; leave_queue() by the thread that
+// took the task out of the queue.
 //
 // Invariant
-//   T5  A cell goes with its last reference. One is the task's life, which a worker drops after the
-//       poll that ended it, and the drain in disown() or, for a task that was never idle, after it
-//       has cancelled it; one is each entry into a queue, where these are counted.
+//   T5  A cell is freed with its last reference. One reference is the task's life: a worker drops
+//       it after the poll that ended the task; the drain drops it in disown() or, for a task that
+//       was never idle, after cancelling it. Each entry into a queue is another, where these are
+//       counted.
 #pragma once
 
 #include <cstdint>
@@ -71,19 +71,19 @@ class TaskCell final : public task::Schedule {
 /// the run queue. When the processor has run the task it drops the reference: an atomic decrement."
 template <bool kAllocatesTwice>
 struct TaskCosts {
-  /// To be called for a new task, before it is queued for the first time.
+  /// Called for a new task, before it is queued for the first time.
   static void begin(task::Header* task, task::Spawner& engine) noexcept {
     if constexpr (kAllocatesTwice) {
       task->scheduler = new (task::allocate_block(TaskCell::kUnits)) TaskCell(engine);
     }
   }
 
-  /// To be called before a poll, which may free the task.
+  /// Called before a poll, which may free the task.
   static TaskCell* cell_of(task::Header* task) noexcept {
     return kAllocatesTwice ? static_cast<TaskCell*>(task->scheduler) : nullptr;
   }
 
-  /// To be called before the task is in the queue, where another may take it.
+  /// Called before the task is in the queue, where another thread may take it.
   static void enter_queue(task::Header* task) noexcept {
     if (TaskCell* cell = cell_of(task)) {
       cell->add();
@@ -92,7 +92,7 @@ struct TaskCosts {
     }
   }
 
-  /// To be called after the poll for which the task was taken out.
+  /// Called after the poll for which the task was taken out.
   static void leave_queue(task::Header* task, TaskCell* cell, bool has_finished) noexcept {
     if (cell == nullptr) {
       task::drop_reference(task);
@@ -102,7 +102,8 @@ struct TaskCosts {
     cell->drop();
   }
 
-  /// Polls a task that was taken out of a queue. What goes back into one has entered it already.
+  /// Polls a task that was taken out of a queue. If it goes back into one, its entry is counted
+  /// already.
   static task::Polled poll(task::Header* task) noexcept {
     TaskCell* const cell = cell_of(task);
     const task::Polled polled = task::poll(task);

@@ -6,7 +6,7 @@
 namespace taskbench::rt::scheduler {
 namespace {
 
-/// Slots that a deque begins with, as many as crossbeam's.
+/// The number of slots that a deque begins with, as in crossbeam.
 constexpr std::uint64_t kFirstCapacity = 64;
 
 constexpr std::chrono::seconds kKeepAlive{1};
@@ -49,7 +49,7 @@ void Tokio01::push_outside(task::Header* task) noexcept {
     chosen = take_idle();
     wakes = chosen != nullptr;
     if (!wakes) chosen = &processor(next_++ % static_cast<std::uint32_t>(workers().size()));
-    // The chosen one may have no thread any more, and get none: then another is awake (T3).
+    // The chosen processor may have lost its thread and get none: then another is awake (T3).
     for (std::uint32_t i = 0; chosen->state == State::ended && i < workers().size(); ++i) {
       if (processor(i).state == State::awake) chosen = &processor(i);
     }
@@ -90,7 +90,7 @@ Tokio01::Processor* Tokio01::take_idle() noexcept {
     return nullptr;
   }
   chosen->state = State::awake;
-  // relaxed: at worst a pusher looks in vain; whoever sleeps from now on counts itself
+  // relaxed: at worst a pusher looks in vain; a worker that sleeps from now on counts itself
   idle_.fetch_sub(1, base::relaxed);
   return chosen;
 }
@@ -117,7 +117,7 @@ void Tokio01::run(Worker& worker) noexcept {
 }
 
 task::Header* Tokio01::next_task(Processor& own) noexcept {
-  // relaxed: a hint; whoever goes to sleep looks at the list itself
+  // relaxed: a hint; a worker that goes to sleep looks at the list itself
   if (own.has_inbound.load(base::relaxed)) take_inbound(own, own);
   task::Header* task = nullptr;
   return own.deque->take(task, own.index) ? task : steal(own);
@@ -128,7 +128,7 @@ void Tokio01::take_inbound(Processor& own, Processor& from) noexcept {
   {
     const base::LockGuard lock(mutex_);
     list = std::exchange(from.inbound, {});
-    // relaxed: a hint; whoever goes to sleep looks at the list itself
+    // relaxed: a hint; a worker that goes to sleep looks at the list itself
     from.has_inbound.store(false, base::relaxed);
   }
   std::uint32_t count = 0;
@@ -149,9 +149,9 @@ task::Header* Tokio01::steal(Processor& own) noexcept {
   for (std::uint32_t i = 0; i < count && task == nullptr; ++i) {
     Processor& victim = processor((begin + i) % count);
     if (&victim == &own) continue;
-    // relaxed: a hint; whoever goes to sleep looks at the list itself
+    // relaxed: a hint; a worker that goes to sleep looks at the list itself
     if (victim.has_inbound.load(base::relaxed)) {
-      // The victim may be in a long poll, and nobody else would find what is inbound there.
+      // The victim may be in a long poll, and no other worker would find its inbound tasks.
       take_inbound(own, victim);
       if (own.deque->take(task, own.index)) break;
     }
@@ -177,7 +177,7 @@ void Tokio01::run_task(Processor& own, task::Header* task) noexcept {
 bool Tokio01::work_is_visible() const noexcept {
   for (std::uint32_t i = 0; i < workers().size(); ++i) {
     if (!processor(i).deque->looks_empty()) return true;
-    // relaxed: set under the mutex under which this worker has said that it sleeps
+    // relaxed: set under the mutex under which this worker has announced that it sleeps
     if (processor(i).has_inbound.load(base::relaxed)) return true;
   }
   return false;

@@ -1,9 +1,10 @@
-// Tokio's first scheduler: work stealing, with all that its successor was ten times faster without.
+// Tokio's first scheduler: work stealing, with all the costs that its successor, ten times as fast,
+// got rid of.
 //
 // What it is. Each worker has a queue that grows, the deque of Chase and Lev (growing_deque.hpp),
 // from which others steal one task at a time, beginning with a random worker. Threads outside put
-// tasks into the inbound list of a worker that sleeps, or else of some other. Every push wakes a
-// worker that sleeps, and a worker that wakes up and finds a task wakes another. A worker that has
+// tasks into the inbound list of a sleeping worker, or else of some other. Every push wakes a
+// sleeping worker, and a worker that wakes up and finds a task wakes another. A worker that has
 // slept for long ends its thread, which is started again when all others are busy. A task is a
 // struct of its own with a reference count, apart from the future that it runs, and every entry
 // into a queue counts one reference.
@@ -12,20 +13,20 @@
 // replaced it in October 2019.
 //
 // Where its time goes. `taskbench ladder` measures it, step by step. The notifications weigh most:
-// a chain of tasks, of which there is never more than one to run, wakes a worker at every link,
-// which finds nothing or takes the chain away; a burst wakes everybody at once, and all of them
-// search the same queues. A steal brings one task, so a worker searches again for the next.
-// Counting references and pinning buffers are locked instructions in each poll; the second
-// allocation is another block and another cache line to touch. What a task sends to another waits
-// at the back of the queue, as there is no LIFO slot.
+// a chain of tasks, of which at most one is runnable at a time, wakes a worker at every link, which
+// finds nothing or takes the chain away; a burst wakes all workers at once, which then search the
+// same queues. A steal brings one task, so a worker searches again for the next. Counting
+// references and pinning buffers are locked instructions in each poll; the second allocation is
+// another block and another cache line to touch. A task that receives a message waits at the back
+// of the queue, as there is no LIFO slot.
 //
 // What replaced it. work_stealing: a queue of fixed size without read-modify-writes, half of the
 // victim's queue at a time, one searcher that wakes the next, threads that stay, one allocation,
 // and a list of live tasks in place of counted references.
 //
-// Where this differs from Tokio's. What "Making the Tokio scheduler 10x faster" does not blame is
-// not made worse: sleepers and inbound lists are under a mutex, where Tokio had lock-free stacks
-// and queues; the memory of both allocations comes from the runtime's own cache of blocks. A
+// Where this differs from Tokio's. Parts that "Making the Tokio scheduler 10x faster" does not
+// blame are not made worse: sleepers and inbound lists are under a mutex, where Tokio had lock-free
+// stacks and queues; the memory of both allocations comes from the runtime's own cache of blocks. A
 // pushing worker need not be pinned, as it alone replaces its buffer. Idle threads end after a
 // second, where Tokio took a minute.
 //
@@ -34,12 +35,12 @@
 // Invariants
 //   T1  A processor's state and inbound list, sleepers_, ended_, live_, leaving_ and next_ are
 //       guarded by mutex_.
-//   T2  idle_ counts those in sleepers_ and ended_. A worker says that it sleeps before it looks at
-//       all queues for the last time, and a pusher looks at idle_ after its push, each with a fence
-//       in between: one of the two sees the other.
+//   T2  idle_ counts the processors in sleepers_ and ended_. A worker announces that it sleeps
+//       before it looks at all queues for the last time, and a pusher looks at idle_ after its
+//       push, each with a fence in between: one of the two sees the other.
 //   T3  Until the engine is closed at least one thread runs: the last one does not end.
-//   T4  A thread is started again only while nobody leaves for good, so that none comes after the
-//       drain.
+//   T4  A thread is started again only while no thread leaves for good, so that none comes after
+//       the drain.
 //   T5  is in costs.hpp.
 #pragma once
 
@@ -71,12 +72,12 @@ class Tokio01 final : public ThreadPool {
   struct Processor final : Worker {
     using Worker::Worker;
 
-    std::optional<Deque> deque;  // there as soon as the engine is
+    std::optional<Deque> deque;  // set as soon as the engine exists
     std::optional<base::FastRandom> random;
     base::Atomic<bool> has_inbound{false};
     queue::Fifo<task::Header> inbound;
     State state = State::awake;
-    bool was_woken = false;  // it has found no task since; only its thread uses this
+    bool was_woken = false;  // and has found no task since; only its thread uses this
   };
 
   explicit Tokio01(RuntimeOptions options);
@@ -93,15 +94,15 @@ class Tokio01 final : public ThreadPool {
 
   void push_local(task::Header* task, Processor& own) noexcept;
   void push_outside(task::Header* task) noexcept;
-  /// Wakes a worker, if any sleeps, for a task that was just pushed.
+  /// Wakes a worker, if one sleeps, for a task that was just pushed.
   void notify(Processor& from) noexcept;
-  /// nullptr: everybody is awake.
+  /// nullptr: all processors are awake.
   Processor* take_idle() noexcept TASKBENCH_REQUIRES(mutex_);
   void remove_sleeper(Processor& own) noexcept TASKBENCH_REQUIRES(mutex_);
 
   task::Header* next_task(Processor& own) noexcept;
   task::Header* steal(Processor& own) noexcept;
-  /// Moves all that threads outside have left with `from` to the queue of `own`.
+  /// Moves the inbound tasks of `from` to the queue of `own`.
   void take_inbound(Processor& own, Processor& from) noexcept;
   void run_task(Processor& own, task::Header* task) noexcept;
   /// False: the thread has been idle for long and ends.

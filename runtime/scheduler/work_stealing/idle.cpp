@@ -40,7 +40,7 @@ bool Idle::leave(std::uint32_t index) {
 std::uint32_t Idle::take_sleeper() {
   base::LockGuard lock(mutex_);
   // relaxed: under mutex_ the number of awake workers stands still; the searching count is a
-  // throttle here, and whoever lowers it looks at the queues afterwards
+  // throttle here, and a thread that lowers it looks at the queues afterwards
   if (!needs_wake(state_.load(base::relaxed))) return kNobody;
   TASKBENCH_ASSERT(!sleepers_.empty(), "L2: whoever is not awake is there");
   // relaxed: under mutex_ (L3); the searching count is a throttle

@@ -1,22 +1,22 @@
 // Which workers sleep, how many search, and whom to wake.
 //
 // The word `state_` counts the workers that are searching and those that are awake. A push that
-// finds nobody searching and somebody asleep wakes one worker, which starts out searching; the
-// searcher that finds work stops searching and looks whether there is more: then it wakes the
-// next. So a burst of pushes costs one wake-up and the pool ramps up smoothly.
+// finds no worker searching and one asleep wakes one, which starts out searching; a searcher that
+// finds work stops searching, looks whether there is more, and if so wakes the next. So a burst of
+// pushes costs one wake-up and the pool ramps up smoothly.
 //
 // No wake-up is lost: the story of two threads
 //   pusher:   publish the task;    fence;  read state_
 //   leaver:   leave state_ (R);    fence;  read all queues
 // One of the two fences comes first. If it is the pusher's, the leaver sees the task. If it is the
 // leaver's, the pusher sees that the leaver sleeps or no longer searches. A leaver looks whenever
-// nobody is searching after (R); if somebody is, that searcher's own (R) comes later and it looks.
+// no worker is searching after (R); if one is, that searcher's own (R) comes later, and it looks.
 //
 // Which fence: workers push often, so their fence is light and a leaver's is heavy; threads outside
 // the pool pass a full fence, with which a full fence of the leaver is enough. So a leaver needs
-// the heavy one only while other workers are awake: a worker that sleeps pushes nothing, and what
-// it pushed before is visible since its own (R). And a searcher that stops while nobody sleeps need
-// not look at all: nobody could be woken, and whoever falls asleep later looks itself.
+// the heavy one only while other workers are awake: a sleeping worker pushes nothing, and its
+// earlier pushes are visible since its own (R). And a searcher that stops while no worker sleeps
+// need not look at all: none could be woken, and a worker that falls asleep later looks itself.
 //
 // Threads: any. sleepers_ is guarded by mutex_; state_ is changed under mutex_ where the number of
 // awake workers changes, so that the two agree.
@@ -24,7 +24,7 @@
 // Invariants
 //   L1  searching <= awake <= worker count.
 //   L2  A worker is in sleepers_ exactly when it is not counted as awake.
-//   L3  A worker taken from sleepers_ is counted as awake and searching by whoever took it.
+//   L3  A worker taken from sleepers_ is counted as awake and searching by the thread that took it.
 //
 // References: golang/go src/runtime/proc.go, "Worker thread parking/unparking"; tokio
 // runtime/scheduler/multi_thread/idle.rs.
@@ -48,13 +48,13 @@ class Idle {
   /// read as one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
-  /// Weighs the leavers' fences against the work that workers count.
+  /// Weighs the leavers' fences against the work counted by the workers.
   base::FenceBalance fences;
 
   /// Who published a task.
   enum class Pusher : std::uint8_t { worker, outside };
 
-  /// Whom to wake for a task that was just published, or kNobody. Includes the pusher's fence.
+  /// The worker to wake for a task just published, or kNobody. Includes the pusher's fence.
   [[nodiscard]] std::uint32_t worker_to_notify(Pusher pusher) {
     // seq_cst: the pusher's half of the story at the top
     if (pusher == Pusher::worker) {
@@ -79,7 +79,7 @@ class Idle {
     return true;
   }
 
-  /// Called by a searcher that found work. True: it was the last one searching, somebody sleeps,
+  /// Called by a searcher that found work. True: it was the last one searching, some worker sleeps,
   /// and the caller must look whether there is more (the fence is included).
   [[nodiscard]] bool stop_searching() {
     // release: (R) of the story at the top; pairs with the fence after a later (R): what this
@@ -92,12 +92,12 @@ class Idle {
     return true;
   }
 
-  /// Called when worker `index` goes to sleep. True: nobody is searching now and the caller must
-  /// look at all queues once more before it really sleeps (the fence is included).
+  /// Called when worker `index` goes to sleep. True: no worker is searching now, and the caller
+  /// must look at all queues once more before it really sleeps (the fence is included).
   [[nodiscard]] bool park(std::uint32_t index, bool was_searching);
 
-  /// Called when worker `index` wakes up by itself. True: it is awake and searching. False:
-  /// somebody has woken it already, and its token is on its way.
+  /// Called when worker `index` wakes up by itself. True: it is awake and searching. False: another
+  /// thread has woken it already, and its token is on its way.
   [[nodiscard]] bool leave(std::uint32_t index);
 
   /// For Strand::Sleepers.
@@ -109,12 +109,12 @@ class Idle {
     const std::uint64_t seen = state_.load(base::relaxed);  // relaxed: a hint
     return searching(seen) != 0 || awake(seen) < worker_count_;
   }
-  /// Whether no worker is awake. That stays so until somebody calls a function that names a worker.
+  /// Whether no worker is awake. That stays so until a function that names a worker is called.
   [[nodiscard]] bool all_asleep() const {
     return awake(state_.load(base::relaxed)) == 0;  // relaxed: the caller's lock orders it
   }
 
-  /// The story's last resort, for a worker that has seen work after park(): whom to wake for it.
+  /// The story's last resort, for a worker that has seen work after park(): the worker to wake.
   [[nodiscard]] std::uint32_t worker_to_notify_again() {
     // relaxed: the caller has fenced
     if (!needs_wake(state_.load(base::relaxed))) return kNobody;

@@ -1,5 +1,5 @@
-// What the scheduler has decided where schedulers differ. docs/schedulers.md says what each
-// decision gives.
+// The scheduler's decisions where schedulers differ. docs/schedulers.md says what each decision
+// gives.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ struct Policy {
   using OwnedTasks = task::OwnedTasksUnder<base::BiasedLock>;
   using Rounds = work_stealing::Rounds;
 
-  /// What becomes of a task that was taken out of a queue.
+  /// What happens to a task that was taken out of a queue.
   static task::Polled poll(task::Header* task) noexcept { return task::poll(task); }
   static void cancel(task::Header* task) noexcept { task::cancel(task); }
 
-  /// Whether one more worker may search: half of them find what there is.
+  /// Whether one more worker may search: half of the workers are enough to find all work.
   static constexpr bool may_search(std::uint32_t searching, std::uint32_t workers) {
     return 2 * searching < workers;
   }
-  /// Whether so many searchers find whatever is pushed, and wake others if there is more.
+  /// Whether this many searchers find every pushed task, and wake others if there is more.
   static constexpr bool enough_search(std::uint32_t searching) { return searching != 0; }
-  /// Whether a worker looks everywhere once before it sleeps, and not for a while.
+  /// Whether a worker looks everywhere only once before it sleeps, and not for a while.
   static constexpr bool searches_once(bool watches_descriptors) { return watches_descriptors; }
 
-  /// Of a worker, which pushes often; see idle.hpp.
+  /// The fence of a worker, which pushes often; see idle.hpp.
   static void pusher_fence() noexcept {
     base::light_fence();  // seq_cst: the pusher's half of the story in idle.hpp
   }
-  /// Of a worker that stops searching, or goes to sleep, while others may push.
+  /// The fence of a worker that stops searching, or goes to sleep, while others may push.
   static void leaver_fence() noexcept {
     base::heavy_fence();  // seq_cst: the leaver's half of the story in idle.hpp
   }

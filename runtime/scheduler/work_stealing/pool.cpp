@@ -11,8 +11,8 @@
 namespace taskbench::rt::work_stealing {
 namespace {
 
-/// A blocking section of this length costs its thread the worker: about what it costs to hand it
-/// on. Many sections are shorter, and cost nothing but the lease.
+/// A blocking section of this length costs its thread the worker: about the cost of a hand-off.
+/// Many sections are shorter, and cost nothing but the lease.
 constexpr std::chrono::nanoseconds kBlocked = base::patience(std::chrono::nanoseconds{20'000});
 
 }  // namespace
@@ -49,7 +49,7 @@ void* Pool::begin_blocking() noexcept {
 void Pool::end_blocking(void* begun) noexcept {
   Worker& own = *static_cast<Worker*>(begun);
   if (own.end_blocking()) return;
-  // Waits for the thread that takes over, which does so under the mutex.
+  // Waits for the successor, which takes over under the mutex.
   const base::LockGuard lock(mutex_);
   own.resign();
 }
@@ -74,8 +74,8 @@ void Pool::call_watcher() noexcept {
   } catch (const std::exception&) {
     // The system gives no more threads.
   }
-  // All threads that there may be run or block. The next one that stands by looks by itself, under
-  // the mutex and so after this. The next section looks, too.
+  // All threads that may exist run or block. The next one that stands by looks by itself, under the
+  // mutex and so after this. The next section looks, too.
   watch_.leave();
 }
 

@@ -1,14 +1,14 @@
-// The work-stealing scheduler: a thread for each worker, and more of them when some block.
+// The work-stealing scheduler: a thread for each worker, and more threads when some block.
 //
-// A thread whose task blocks it (rt::block_in_place) leaves its worker: a thread that stands by
-// watches such sections, and goes on in the place of a worker whose thread has been blocked for
-// 20 us, with another Worker of the same index (docs/adr/0023). The thread that comes back ends its
-// poll as any thread outside would; its Worker, which nobody knows any more, tells it to leave
-// then, and it stands by. So the loop over tasks asks for nothing that it did not ask for anyway.
+// A thread whose task blocks it (rt::block_in_place) leaves its worker: a stand-by thread watches
+// such sections, and takes over from a worker whose thread has been blocked for 20 us, with another
+// Worker of the same index (docs/adr/0023). The thread that comes back ends its poll as any thread
+// outside would; its Worker, which no other thread knows any more, then tells it to leave, and it
+// stands by. So the loop over tasks has no extra check.
 //
-// Shutdown: close() refuses new tasks and wakes everybody; each worker finishes its current poll
-// and leaves; the last one to leave cancels all that is left, in drain(). Nobody waits for a task
-// that is not being polled.
+// Shutdown: close() refuses new tasks and wakes all threads; each worker finishes its current poll
+// and leaves; the last one to leave cancels all remaining tasks, in drain(). No thread waits for a
+// task that is not being polled.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   [[nodiscard]] static base::Ref<Pool> start(base::Ref<Pool> pool);
 
  private:
-  /// A thread that stands by.
+  /// A stand-by thread.
   struct StandIn {
     park::Parker parker;
   };
@@ -55,18 +55,17 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   void run_worker(std::uint32_t index) noexcept override;
   void drain() noexcept override { WorkerSet::drain(); }
 
-  /// Sees to it that somebody watches the leases. If no thread stands by and there may be no more,
-  /// the next one that comes to stand by does.
+  /// Makes a thread watch the leases. If none stands by and no more may be started, the next one
+  /// that comes to stand by watches.
   void call_watcher() noexcept;
   /// Waits until there is a worker to go on with; nullptr: the thread is not needed any more.
   [[nodiscard]] Worker* stand_by() noexcept;
-  /// Waits to be called. Unlocks mutex_ meanwhile. False: it has waited for too long.
+  /// Waits to be called, with mutex_ unlocked meanwhile. False: it has waited for too long.
   [[nodiscard]] bool wait(StandIn& self) noexcept TASKBENCH_REQUIRES(mutex_);
-  /// Watches the leases until it can take over a worker, whose successor it returns; nullptr: no
-  /// thread blocks any more.
+  /// Watches the leases until it can take over a worker, and returns the successor of that;
+  /// nullptr: no thread blocks any more.
   [[nodiscard]] Worker* watch(StandIn& self) noexcept;
-  /// Returns whether a thread blocks and nobody watches; the caller has to see to it that somebody
-  /// does.
+  /// Returns whether a thread blocks and none watches; the caller must then make one watch.
   [[nodiscard]] bool is_watcher_wanted() noexcept;
 
   scheduler::Watch watch_;

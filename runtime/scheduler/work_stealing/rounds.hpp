@@ -1,14 +1,15 @@
 // Keeps busy workers level, and with them the tasks that yield (docs/adr/0006).
 //
-// Each worker counts its rounds: a round is over when all that were queued at its beginning had
-// their turn. It publishes the count. At the look that it takes every `injector_interval` polls, a
-// worker that is kMaxLead rounds ahead of another takes over half of what that one's queue is
-// longer by, or, when that is not enough because its worker is slow, an eighth of it; one that is
-// behind takes over the other's count. A task that yields counts its turns; where it is behind the
-// round of its worker it is polled again at once, a few times, until it has caught up. So the tasks
-// that yield stay level, whatever worker they share with how many others.
+// Each worker counts its rounds, and publishes the count: a round is over when all tasks that were
+// queued at its beginning had their turn. At the look that it takes every `injector_interval`
+// polls, a worker that is kMaxLead rounds ahead of another takes over half of the difference in
+// queue length or, when that is not enough because the other worker is slow, an eighth of the
+// other's queue; a worker that is behind takes over the other's count. A task that yields counts
+// its turns; if it is behind the round of its worker, it is polled again at once, a few times,
+// until it has caught up. So yielding tasks stay level, whichever worker they are on and however
+// many others share it.
 //
-// Threads: all for the one that runs the worker, but `other` may belong to a worker that runs.
+// Threads: all for the one that runs the worker, but `other` may belong to a running worker.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace taskbench::rt::work_stealing {
 /// The rounds of one worker.
 class Rounds {
  public:
-  /// Whether a task that yields where nobody waits is polled again at once, and never queued.
+  /// Whether a task that yields while no other waits is polled again at once, and never queued.
   static constexpr bool kKeepsLoneTasks = true;
 
   /// When a task is woken: its turns count from its next yield on.
@@ -44,15 +45,15 @@ class Rounds {
     return behind - 1 > kMaxLead;
   }
 
-  /// After the yield of a task that is polled again at once since nobody waits. Each of its turns
-  /// is a round; so there is nothing for a thief to chase, either. Its next turn is counted here,
+  /// After the yield of a task that is polled again at once since no other waits. Each of its turns
+  /// is a round, so there is nothing for a thief to chase, either. Its next turn is counted here,
   /// and not again when it comes out of the queue.
   void count_turn_alone() {
     publish(round_ + 1);
     turns_left_ = 2;
   }
 
-  /// To be called for each task that comes out of the queue.
+  /// Called for each task that comes out of the queue.
   template <class Queue>
   void count_turn(const Queue& queue) {
     if (--turns_left_ != 0) return;
@@ -60,18 +61,18 @@ class Rounds {
     publish(round_ + 1);
   }
 
-  /// Goes on from the count of a worker from which all that is queued here was stolen.
+  /// Goes on from the count of a worker from which all tasks queued here were stolen.
   void adopt(const Rounds& other) {
     // relaxed: only a count to compare
     publish(other.published_.load(base::relaxed));
   }
-  /// Goes on in the place of a worker that runs no more.
+  /// Takes the place of a worker that no longer runs.
   void take_over(const Rounds& other) {
     turns_left_ = other.turns_left_;
     publish(other.round_);
   }
 
-  /// Compares the worker with another. Returns how many tasks it is to take over.
+  /// Compares the worker with another. Returns how many of its tasks to take over.
   template <class Queue>
   std::uint32_t level_with(const Rounds& other, const Queue& own_queue, const Queue& others_queue) {
     // relaxed: a count to compare; nothing is read on the strength of it
@@ -101,7 +102,7 @@ class Rounds {
   /// How many rounds a worker may be ahead of another before it takes over half of its queue.
   /// Workers that are equally loaded drift apart by one or two.
   static constexpr std::int32_t kMaxLead = 8;
-  /// How many turns a task that is behind makes up for.
+  /// How many turns a task that is behind may make up for.
   static constexpr std::int32_t kMaxCatchUp = 1024;
 
   void publish(std::uint32_t round) {

@@ -14,23 +14,24 @@
 namespace taskbench::rt::work_stealing {
 namespace {
 
-/// How often in a row the LIFO slot may be served while others wait. Long enough to keep a
-/// chain of messages in the cache, short against the queue that waits.
+/// How often in a row the LIFO slot may be served while others wait. Long enough to keep a chain of
+/// messages in the cache, short compared with the waiting queue.
 constexpr std::uint32_t kLifoPolls = 32;
 
-/// How long a worker searches before it sleeps: about what going to sleep and being woken costs,
-/// so that searching in vain at most doubles that cost.
+/// How long a worker searches before it sleeps: about the cost of going to sleep and being woken,
+/// so that a search in vain at most doubles that cost.
 constexpr std::chrono::nanoseconds kSearchTime = base::patience(std::chrono::nanoseconds{20'000});
 constexpr int kPausesPerLook = 4;
 
-/// How long a searcher only watches before it steals. What is stolen costs a heavy fence and the
-/// travel of every task to another core; an owner of small tasks has them done by then. Go waits
-/// as long (3 us) before it takes a task that is next in line.
+/// How long a searcher only watches before it steals. A steal costs a heavy fence and the travel of
+/// every task to another core; an owner of small tasks has done them by then. Go waits similarly
+/// long (3 us) before it steals a task that is next in line.
 constexpr std::chrono::nanoseconds kStealPatience = base::patience(std::chrono::nanoseconds{5'000});
 
-/// While tasks trickle into the injector one by one, taking each at once would move the lines of
-/// the injector between the cores for each. A searcher that has just found fewer than kSmallBatch,
-/// within kTrickle of the find before, holds back before it looks again, so that some gather.
+/// While tasks trickle into the injector one by one, taking each at once would move the injector's
+/// cache lines between cores each time. A searcher that has just found fewer than kSmallBatch
+/// tasks, within kTrickle of its previous find, holds back before it looks again, so that some
+/// gather.
 constexpr std::size_t kSmallBatch = 32;
 constexpr std::chrono::nanoseconds kTrickle{8'000};
 constexpr std::chrono::nanoseconds kMinHoldBack{500};
@@ -42,7 +43,7 @@ constexpr std::uint32_t kTurnsInARow = 8;
 /// At most this many tasks are taken from the injector under one lock: an overflow.
 constexpr std::size_t kInjectorBatch = queue::ProductionLimits::kLocalQueueCapacity / 2 + 1;
 
-/// What a poll will touch: the line of the header, and the first of the frame.
+/// Prefetches what a poll will touch: the line of the header, and the first of the frame.
 void prefetch(task::Header* task) {
   __builtin_prefetch(task, 1);
   __builtin_prefetch(reinterpret_cast<std::byte*>(task) + base::kCacheLineBytes);
@@ -211,9 +212,9 @@ task::Header* Worker::poll(task::Header* task, bool goes_on) {
     return nullptr;
   }
   if (is_behind && !queue.looks_empty()) return task;
-  // Without a task in the LIFO slot no notification is needed: either the queue is not empty, and
-  // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it is
-  // empty, and then the task goes on. See docs/design/scheduler.md.
+  // Without a task in the LIFO slot no notification is needed. If the queue is not empty, a sleeper
+  // was notified when it was filled, or a worker that falls asleep sees that; if it is empty, the
+  // task goes on. See docs/design/scheduler.md.
   if (goes_on && polls_left_ > 1 && !leaves()) {
     task::Header* next = task;
     if (queue.rotate(next, prefetch)) {
@@ -241,7 +242,7 @@ void Worker::begin_blocking() {
     push(next);
     set_.notify_from(*this);
   }
-  // For the tracer the poll ends here, and another one begins where the task goes on.
+  // For the tracer the poll ends here, and another one begins when the task goes on.
   recorder.poll_end(PollEnd::idle);
   context_->worker = nullptr;
   begun_ = lease.begin_blocking();
@@ -291,10 +292,10 @@ bool Worker::start_searching() {
   return true;
 }
 
-/// Searches without the patience that spares others a theft: for workers that run in turn, as
-/// nobody works meanwhile; and where sockets are watched, as a worker that sleeps inside the driver
-/// sees what comes next, while one that spins does not, and may keep the peer that is to send it
-/// from its CPU.
+/// Searches without the patience that spares others a steal: for workers that run in turn, as no
+/// other works meanwhile; and where sockets are watched, as a worker that sleeps inside the driver
+/// sees the next event, while one that spins does not, and may keep the peer that is to send from
+/// its CPU.
 task::Header* Worker::search_once() {
   if (!start_searching()) return nullptr;
   task::Header* task = take_from_injector();
@@ -339,7 +340,7 @@ task::Header* Worker::steal() {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
     if (task::Header* task = steal_from(set_.worker(victim))) {
-      // The tasks that were stolen have had as many rounds as the victim.
+      // The stolen tasks have had as many rounds as the victim.
       rounds.adopt(set_.worker(victim).rounds);
       return task;
     }
@@ -372,7 +373,7 @@ bool Worker::steal_fork() {
 }
 
 void Worker::run_stolen_fork() {
-  stop_searching();  // whoever has stolen one was searching
+  stop_searching();  // a worker that has stolen a fork was searching
   task::ForkJoinBase::run_stolen(strand_, std::exchange(stolen_fork_, nullptr));
   queue_what_is_next();
 }
@@ -402,7 +403,7 @@ void Worker::stop_searching() {
 
 void Worker::sleep() {
   fall_asleep();
-  // Without a token this worker has the driver. If somebody has taken it out of the sleepers
+  // Without a token this worker has the driver. If another thread has taken it out of the sleepers
   // meanwhile, the token is on its way.
   if (!parker.park_once() && !set_.idle.leave(index_)) parker.park();
   wake_up();
@@ -434,7 +435,7 @@ void Worker::fall_asleep() {
 void Worker::wake_up() {
   recorder.unpark();
   asleep_ = false;
-  // L3: whoever woke this worker has counted it as searching.
+  // L3: the thread that woke this worker has counted it as searching.
   searching_ = true;
   recorder.search_start();
 }

@@ -1,20 +1,20 @@
 // One worker (a "processor" in the terms of Go and Tokio): a queue, a LIFO slot, and the loop over
 // them.
 //
-// Threads: everything but `queue` and `forks` (thieves), `parker` (notifiers), `counters`
-// (readers), `rounds` (other workers), `lease` (whoever takes over) and close_forks() belongs to
-// the thread that runs the worker.
+// Threads: everything belongs to the thread that runs the worker, except `queue` and `forks`
+// (thieves), `parker` (notifiers), `counters` (readers), `rounds` (other workers), `lease` (the
+// successor) and close_forks().
 //
 // Where a worker looks for a task, in this order:
 //   1. every `injector_interval` polls: the injector
 //   2. its LIFO slot, at most kLifoPolls times in a row
 //   3. its queue
-//   4. searching: the injector, then the others' queues from a random one on, then the forks that
-//      others offer; for a short while again and again, then it sleeps
+//   4. searching: the injector, then the others' queues from a random victim on, then the forks
+//      that others offer; again and again for a short while, then it sleeps
 //
-// Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue bound
-// what a runnable task waits for by the polls of the tasks before it. Rounds keep workers level
-// with each other (rounds.hpp).
+// Fairness: thanks to the LIFO slot's budget, the injector interval and the first-in-first-out
+// queue, a runnable task waits at most for the polls of the tasks before it. Rounds keep workers
+// level with each other (rounds.hpp).
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ class Worker {
   using Clock = base::Clock;
 
  public:
-  /// Whether the worker may ask the clock when to look where; otherwise it does the same each time.
+  /// Whether the worker may time its looks by the clock; otherwise it does the same each time.
   enum class Pace : std::uint8_t { clock, none };
 
   Worker(WorkerSet& set, std::uint32_t index, Pace pace);
@@ -49,7 +49,7 @@ class Worker {
   /// Runs tasks until the pool shuts down or the worker is handed on, on the thread whose context
   /// names this worker.
   void run();
-  /// Makes run() return after the poll that runs. Any thread.
+  /// Makes run() return after the current poll. Any thread.
   void leave() {
     leaves_.store(true, base::release);  // release: pairs with the acquire in leaves()
   }
@@ -59,16 +59,16 @@ class Worker {
   /// Ends that section. False: the worker was handed on, and the thread, which is outside now,
   /// ends the poll without it.
   [[nodiscard]] bool end_blocking();
-  /// Goes on in the place of `other`, whose lease the caller has retaken.
+  /// Takes the place of `other`, whose lease the caller has retaken.
   void take_over(Worker& other);
-  /// To be called after end_blocking() has returned false, once whoever took over is done with it.
+  /// Called after end_blocking() has returned false, once the successor is done taking over.
   void resign();
 
   /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
   /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
-  /// there is none. False: it sleeps, until somebody wakes it. Not marked cold: its instructions
-  /// are counted, and should be those of the loop, not what takes the least space. A yield ends a
-  /// turn, so that turns stay short; the loop goes on with the next task.
+  /// there is none. False: it sleeps until it is woken. Not marked cold: its instructions are
+  /// counted, and should be those of the loop, not the most compact ones. A yield ends a turn, so
+  /// that turns stay short; the loop goes on with the next task.
   [[gnu::noinline]] bool take_turn();
 
   /// Queues a task that was made runnable by the task that this worker is polling.
@@ -97,12 +97,12 @@ class Worker {
 
  private:
   void loop();
-  // Always inlined: take_turn() calls it too, which must not cost loop() the inlining.
+  // Always inlined: take_turn() calls it too, which must not keep it from being inlined in loop().
   [[gnu::always_inline]] inline task::Header* next_task();
-  /// What is done every injector_interval polls, however much there is to do here. Returns a task
-  /// that came from outside, if there is one.
+  /// Called every injector_interval polls, however much there is to do here. Returns a task that
+  /// came from outside, if there is one.
   [[gnu::noinline]] task::Header* look_around();
-  /// What is done if there is nothing to do here. Returns a task if it has found one.
+  /// Called if there is nothing to do here. Returns a task if it has found one.
   [[gnu::noinline]] task::Header* search_or_sleep();
   task::Header* take_from_injector();
   task::Header* take_from_injector(auto pop);
@@ -111,32 +111,32 @@ class Worker {
   bool start_searching();
   task::Header* steal();
   task::Header* steal_from(Worker& victim, std::uint32_t limit = UINT32_MAX);
-  /// Steals a fork, and keeps it in stolen_fork_. False: nobody offers one.
+  /// Steals a fork, and keeps it in stolen_fork_. False: no worker offers one.
   bool steal_fork();
   void run_stolen_fork();
   void note_find(std::size_t count, Clock::time_point now);
   void balance();
   std::uint32_t random_other();
-  /// Polls `task`, and what comes into the LIFO slot; and if this `goes_on`, what tasks that yield
-  /// let pass, until it is time to look around.
+  /// Polls `task`, and the tasks that come into the LIFO slot; if this `goes_on`, also the tasks
+  /// that yielding ones let pass, until it is time to look around.
   [[gnu::always_inline]] inline void run_task(task::Header* task, bool goes_on);
-  /// Polls `task`. Returns what to poll next: the same, since it yielded and there is nobody to let
-  /// pass, or it is behind; or, if this `goes_on`, another one, which it let pass; or nullptr.
+  /// Polls `task`. Returns the task to poll next: the same, if it yielded and no other waits, or it
+  /// is behind; or, if this `goes_on`, another one, which it let pass; or nullptr.
   [[gnu::always_inline]] inline task::Header* poll(task::Header* task, bool goes_on);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
-  /// What becomes of the tasks that a full queue gives up.
+  /// Takes the tasks that a full queue gives up.
   [[nodiscard]] auto overflow();
   void push(task::Header* task);
   void stop_searching();
   void sleep();
   void look_at_driver();
-  /// Queues the task in the LIFO slot. After tasks were woken outside of a poll, since run_task()
-  /// looks at the slot only behind one.
+  /// Queues the task in the LIFO slot. Called when tasks were woken outside of a poll, since
+  /// run_task() looks at the slot only after one.
   void queue_what_is_next();
   void fall_asleep();
   void wake_up();
   [[nodiscard]] bool leaves() const {
-    // acquire: pairs with the release in leave(): whoever sees it sees all that was admitted before
+    // acquire: pairs with the release in leave(): all that was admitted before is visible
     return leaves_.load(base::acquire);
   }
 
@@ -156,7 +156,7 @@ class Worker {
   task::ThreadContext* context_ = nullptr;        // of the worker's thread; holds the LIFO slot
   task::Header* polling_ = nullptr;               // for the tracer
   std::uint32_t begun_ = 0;      // the word of the lease when the blocking section began
-  void* stolen_fork_ = nullptr;  // what search() has brought, if no task
+  void* stolen_fork_ = nullptr;  // found by search() instead of a task
   task::Strand strand_;
   base::FastRandom random_;
 };

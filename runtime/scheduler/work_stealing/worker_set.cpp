@@ -36,7 +36,7 @@ void WorkerSet::schedule(task::Header* task) noexcept {
     worker->schedule_local(task);
     return;
   }
-  // Until the task is queued it keeps the engine alive; from then on `keep` does.
+  // Until it is queued, the task keeps the engine alive; from then on `keep` does.
   const base::Ref<WorkerSet> keep(this);
   injector.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
@@ -118,7 +118,7 @@ void WorkerSet::notify_if_work_is_visible(Worker& worker) noexcept {
 
 void WorkerSet::close() noexcept {
   injector.close();
-  // release: pairs with the acquire in closed(): whoever sees it sees all that was admitted before
+  // release: pairs with the acquire in closed(): makes all that was admitted before visible
   closed_.store(true, base::release);
   const base::LockGuard lock(mutex_);
   for (const auto& worker : all_) {

@@ -1,5 +1,5 @@
-// What workers that steal from each other share, whoever runs them: threads of their own (Pool), or
-// one thread in turn (InTurn).
+// The common part of workers that steal from each other, whether they run on threads of their own
+// (Pool) or in turn on one thread (InTurn).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class WorkerSet : public scheduler::Engine {
     if (index != Idle::kNobody) [[unlikely]]
       unpark(index, worker);
   }
-  /// Wakes a worker if there is work to be seen anywhere. After a fence.
+  /// Wakes a worker if work is visible anywhere. After a fence.
   void notify_if_work_is_visible(Worker& worker) noexcept;
 
  protected:
@@ -56,21 +56,21 @@ class WorkerSet : public scheduler::Engine {
 
   /// The worker that the calling thread runs, if any.
   [[nodiscard]] Worker* local_worker() const noexcept;
-  /// Lets another worker of the same index go on in the place of `blocked`, whose lease held
-  /// `seen`; nullptr: it holds another word by now, or the engine is closed.
+  /// Lets another worker of the same index take the place of `blocked`, whose lease held `seen`;
+  /// nullptr: the lease holds another word by now, or the engine is closed.
   [[nodiscard]] Worker* take_over(Worker& blocked, std::uint32_t seen);
-  /// Moves to the injector what `worker` has queued since it was handed on. It has resigned, and
-  /// its thread has left it.
+  /// Moves the tasks that `worker` has queued since it was handed off to the injector. It has
+  /// resigned, and its thread has left it.
   void retire(Worker& worker) noexcept;
-  /// Cancels every task, also those that are on their way to a queue. To be called once the engine
-  /// is closed, by one thread, while no worker runs.
+  /// Cancels every task, including those on their way to a queue. Call it once the engine is
+  /// closed, from one thread, while no worker runs.
   void drain() noexcept;
 
-  mutable base::Mutex mutex_;  // guards all_, retired_, and what Pool says
+  mutable base::Mutex mutex_;  // guards all_, retired_, and members of Pool
 
  private:
-  /// For the drain: nobody adds a worker once the engine is closed. Unchecked, as what is done with
-  /// them must not be done under the mutex.
+  /// For the drain: no worker is added once the engine is closed. Unchecked, as the workers must
+  /// not be drained under the mutex.
   [[nodiscard]] const std::vector<std::unique_ptr<Worker>>& all_when_closed() const noexcept
       TASKBENCH_UNCHECKED {
     return all_;
@@ -83,7 +83,7 @@ class WorkerSet : public scheduler::Engine {
   trace::Recording recording_;
   Policy::OwnedTasks owned_;
   std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // the current ones, by index
-  /// Also those handed on.
+  /// Includes those handed off.
   std::vector<std::unique_ptr<Worker>> all_ TASKBENCH_GUARDED_BY(mutex_);
   std::vector<Worker*> retired_ TASKBENCH_GUARDED_BY(mutex_);
   trace::CounterBlock outside_;       // written under the injector's lock
