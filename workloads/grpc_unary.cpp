@@ -25,7 +25,8 @@ net::GrpcExchange greeting_over_grpc() {
 
 const Workload& grpc_unary() {
   static constexpr std::array kParameters{
-      Parameter{"requests", 1'000, 1, 100'000'000, "calls, each made when another has been answered"},
+      Parameter{"requests", 1'000, 1, 100'000'000,
+                "calls, each made when another has been answered"},
       Parameter{"connections", 5, 1, 100'000, "connections for the calls"},
       Parameter{"streams", 10, 1, 100, "calls under way on each connection"},
   };

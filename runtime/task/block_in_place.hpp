@@ -30,10 +30,10 @@ class BlockingSection {
 
 /// Calls `function`, which may block the thread, and returns what it returns. The schedulers
 /// work_stealing and go let another thread run the worker's other tasks when the call takes longer
-/// than 20 us; with the others, and in block_on, it is a plain call. In work_stealing the other
-/// thread is one of Builder::max_blocking_threads; if none is left, the call keeps its worker until
-/// one is free. `function` may spawn and wake tasks. Calls that may block for long are better given
-/// to rt::spawn_blocking, with any scheduler.
+/// than 20 us; with the others, and in block_on, it is a plain call. In work_stealing these
+/// threads are limited by Builder::max_blocking_threads, too; if none is left, the call keeps its
+/// worker until one is free. `function` may spawn and wake tasks. Calls that may block for long are
+/// better given to rt::spawn_blocking, with any scheduler.
 template <class Function>
 decltype(auto) block_in_place(Function&& function) {
   const task::BlockingSection section;

@@ -11,8 +11,8 @@
 // they see each use after free.
 //
 // A thread of the cache's own, "taskbench-trim", gives idle memory back. It starts when there is
-// enough in the depot to be worth it, looks every half second at first and every minute while
-// nothing can be given back, and ends when the depot is almost empty.
+// enough in the depot to be worth it, looks every half second at first, less and less often
+// (at most once in 64 s) while nothing can be given back, and ends when the depot is almost empty.
 //
 // Rejected: malloc (64-aligned, about ten times the cost, and slow when another thread frees);
 // returning each block to the thread that allocated it (a contended line per task); workers that

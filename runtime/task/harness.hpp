@@ -1,6 +1,6 @@
 // Operations on a task through its header, whatever its coroutine and output are.
 //
-// Threads: poll, cancel and finish are for the holder of the poll right; the others for any thread
+// Threads: poll and cancel are for the holder of the poll right; the others for any thread
 // that holds a reference.
 #pragma once
 

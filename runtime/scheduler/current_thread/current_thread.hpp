@@ -12,7 +12,6 @@
 //
 // Invariants
 //   C1  The queue, polling_task_, counters_ and recorder_ belong to the driver.
-//
 //   C2  driver_ and waiting_ are guarded by the inbox's mutex. A parker in them is unparked only
 //       under that mutex, so that a thread that leaves block_on can take its parker with it.
 #pragma once

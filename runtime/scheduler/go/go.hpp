@@ -33,14 +33,15 @@
 // Threads: any.
 //
 // Invariants
-//   G1  A processor is in idle_ (and held by nobody), or held by exactly one machine, by the
-//       monitor, or by the thread that took it out of idle_ and is about to hand it on. Two can
+//   G1  A processor is in `idle` (and held by nobody), or held by exactly one machine, by the
+//       monitor, or by the thread that took it out of `idle` and is about to hand it on. Two can
 //       claim a processor only while its machine is in a blocking section; its lease decides then.
 //   G2  The lists of machines, the processor that a machine was given, and monitor_sleeps_ are
 //       guarded by mutex_.
-//   G3  A machine enters sleeping_ before its processor enters idle_: so there is a thread for each
+//   G3  A machine enters sleeping_ before its processor enters `idle`: so there is a thread for
+//   each
 //       idle processor, and a new one is started only for a processor that was retaken. If the
-//       system gives none, the thread that puts that processor into idle_ looks into sleeping_
+//       system gives none, the thread that puts that processor into `idle` looks into sleeping_
 //       afterwards.
 //   G4  A machine in returning_ is work like a task in a queue: it is put there before the fence
 //       that precedes the look for sleepers, and a leaver looks there after its own fence.

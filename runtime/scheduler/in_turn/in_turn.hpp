@@ -3,9 +3,9 @@
 // another takes over when it leaves.
 //
 // The schedule depends on the program and the seed alone, as long as no other thread takes part: no
-// clock is asked and no thread waits for another. So a run can be repeated exactly: for counting
-// instructions, and for looking at a schedule again. Tasks that other threads spawn or wake may
-// wait for a tenth of a millisecond.
+// decision rests on a clock, and no thread waits for another. So a run can be repeated exactly: for
+// counting instructions, and for looking at a schedule again. Tasks that other threads spawn or
+// wake may wait for a tenth of a millisecond.
 //
 // Shutdown: the driver drains once the engine is closed; if there is no driver, join() drains.
 #pragma once

@@ -2,9 +2,10 @@
 //
 // Each worker counts its rounds, and publishes the count: a round is over when all tasks that were
 // queued at its beginning had their turn. At the look that it takes every `injector_interval`
-// polls, a worker that is kMaxLead rounds ahead of another takes over half of the difference in
-// queue length or, when that is not enough because the other worker is slow, an eighth of the
-// other's queue; a worker that is behind takes over the other's count. A task that yields counts
+// polls, a worker that is more than kMaxLead rounds ahead of another takes over half of the
+// difference in queue length or, if it is twice as far ahead because the other worker is slow, at
+// least an eighth of the other's queue; a worker that is as far behind, with a queue that is no
+// longer than the other's, takes over the other's count. A task that yields counts
 // its turns; if it is behind the round of its worker, it is polled again at once, a few times,
 // until it has caught up. So yielding tasks stay level, whichever worker they are on and however
 // many others share it.

@@ -10,7 +10,8 @@
 //   2. its LIFO slot, at most kLifoPolls times in a row
 //   3. its queue
 //   4. searching: the injector, then the others' queues from a random victim on, then the forks
-//      that others offer; again and again for a short while, then it sleeps
+//      that others offer; once where sockets are watched or workers run in turn, else repeatedly
+//      for a short while; then it sleeps
 //
 // Fairness: thanks to the LIFO slot's budget, the injector interval and the first-in-first-out
 // queue, a runnable task waits at most for the polls of the tasks before it. Rounds keep workers
