@@ -206,6 +206,10 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
+bool is_scratch(const fs::path& path) {
+  return environment_value(kScratchVariable) == path.string();
+}
+
 int sync_to_disk(int fd) {
   while (::fsync(fd) != 0) {
     if (errno != EINTR) return errno;
@@ -226,7 +230,7 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
 }
 
 /// Does everything up to and including the rename; returns what failed.
-Failure replace(const Target& target, std::string_view content) {
+Failure replace(const Target& target, std::string_view content, bool syncs) {
   remove_left_behind(target.folder, kTemporaryBegin, kTemporaryEnd, fs::file_type::regular);
   TemporaryFile temporary(target.folder);
   if (temporary.error() != 0) return {"create a file", temporary.error()};
@@ -236,7 +240,9 @@ Failure replace(const Target& target, std::string_view content) {
     const int error = keep_mode_and_owner(fd, *target.state);
     if (error != 0) return {"set a file's permissions", error};
   }
-  if (const int error = sync_to_disk(fd)) return {"sync a file to the disk", error};
+  if (syncs) {
+    if (const int error = sync_to_disk(fd)) return {"sync a file to the disk", error};
+  }
   // A network file system reports a full disk only now.
   if (const int error = temporary.file().close()) return {"write a file", error};
   return {"replace the file", temporary.rename_to(target.file)};
@@ -302,8 +308,9 @@ WriteOutcome write_atomically(const fs::path& path, std::string_view content) {
   return with_target(
       path, content.size(), [&](const Target& target) { return write_directly(target, content); },
       [&](const Target& target) {
-        const Failure failure = replace(target, content);
-        if (failure.error == 0) sync_folder(target.folder);
+        const bool syncs = !is_scratch(path);
+        const Failure failure = replace(target, content, syncs);
+        if (failure.error == 0 && syncs) sync_folder(target.folder);
         return failure;
       });
 }

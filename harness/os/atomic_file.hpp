@@ -7,6 +7,10 @@
 // replaced. What is not a regular file (/dev/stdout, /dev/null, a pipe, a terminal) is written to
 // directly. Linux only.
 //
+// Nothing is synced for the one file that kScratchVariable names in the environment: the process
+// that started this one reads it at once and removes it, and a sync takes longer than many a
+// measurement.
+//
 // Not thread-safe against other writers of the same path: the last rename wins.
 #pragma once
 
@@ -15,6 +19,8 @@
 #include "harness/os/names.hpp"
 
 namespace taskbench::harness {
+
+inline constexpr const char* kScratchVariable = "TASKBENCH_SCRATCH";
 
 /// Why a file could not be written: `error` is a sentence that names the path and says what to do.
 /// An empty message means success.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <set>
 
+#include "harness/os/atomic_file.hpp"
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
 #include "reports/json/parse.hpp"
@@ -264,6 +265,7 @@ model::Run Program::measure(const SampleRequest& request, const fs::path& file,
   kind_->prepare(file);
   Strings environment = kind_->environment(request, file);
   environment.push_back("TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x'));
+  environment.push_back(fmt::format("{}={}", kScratchVariable, file.string()));
   const ProcessOutcome outcome = run_in(folder_,
                                         {.command = arguments(request, file),
                                          .environment = std::move(environment),

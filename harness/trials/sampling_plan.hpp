@@ -13,6 +13,9 @@ inline constexpr double kShortest_s = 0.0002;
 struct ProcessCost {
   double start_s = 0;                  ///< all but the repetitions
   std::vector<double> iterations_s{};  ///< one iteration, of each benchmark
+  /// Whether each iteration is a process of its own: then ten in one process of the trial tell as
+  /// much as one in each of ten.
+  bool starts_each_iteration = false;
 
   /// A process that samples like this.
   [[nodiscard]] double seconds(const model::Sampling& sampling) const;
@@ -20,8 +23,9 @@ struct ProcessCost {
 
 /// The repetitions and their time for a trial with so many seconds left, from what it would take by
 /// default. Blocks decide more than the length of a repetition: where 16 blocks do not fit,
-/// repetitions become fewer and shorter. Where starting a process takes longer than measuring does,
-/// and time is plenty, they become longer.
+/// repetitions become fewer and shorter. Where time is plenty, they become longer: if starting a
+/// process takes longer than measuring does, or, of iterations that are processes of their own,
+/// more than a twentieth of the time.
 [[nodiscard]] model::Sampling sampling_for(const ProcessCost& cost, double left_s,
                                            model::Sampling usual);
 

@@ -197,6 +197,17 @@ TEST_F(AtomicFile, file_is_synced_before_the_rename_and_the_folder_after_it) {
                                                          "folder synced, target holds new"}));
 }
 
+TEST_F(AtomicFile, syncs_nothing_for_the_scratch_file_that_the_environment_names) {
+  ::setenv(kScratchVariable, (folder_ / "f").c_str(), 1);
+  sync_watch = {true, 0, folder_ / "f", {}};
+  EXPECT_TRUE(write_atomically(folder_ / "f", "scratch").ok());
+  EXPECT_EQ(sync_watch.events, std::vector<std::string>{});
+  EXPECT_EQ(content_of(folder_ / "f"), "scratch");
+  EXPECT_TRUE(write_atomically(folder_ / "g", "kept").ok());
+  EXPECT_EQ(sync_watch.events.size(), 2U) << "a file and its folder";
+  ::unsetenv(kScratchVariable);
+}
+
 TEST_F(AtomicFile, failing_disk_leaves_the_old_file_and_says_what_failed) {
   put(folder_ / "f", "old");
   sync_watch = {true, EIO, folder_ / "f", {}};
