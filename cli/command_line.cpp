@@ -72,7 +72,7 @@ class CommandLine {
       return printed(candidates(root_, declared_, std::span(words_).subspan(2)));
     }
     try {
-      // CLI11 takes the words from the back, and without the program's name.
+      // CLI11 takes the words in reverse order, without the program's name.
       const Strings words = without_benchmark_flags(words_);
       root_.parse(Strings(words.rbegin(), words.rend() - 1));
     } catch (const CLI::CallForHelp&) {
@@ -84,8 +84,7 @@ class CommandLine {
       if (problems.empty()) problems.push_back(explain(error));
       return refuse(problems);
     } catch (const UsageError&) {
-      // Values are parsed before the parser looks for --help, and for options that it does not
-      // know.
+      // The parser looks for --help, and for unknown options, only after it has parsed values.
       if (active().get_help_ptr()->count() > 0) return printed(root_.help());
       const Strings problems = unknown_options();
       if (problems.empty()) throw;
@@ -114,8 +113,8 @@ class CommandLine {
     return *app;
   }
 
-  /// A sentence for each option that the command does not have. The values of such options count as
-  /// arguments, and those are then too many: so these sentences come before all others.
+  /// A sentence for each option that the command does not have. The values of such options are
+  /// counted as arguments, of which there are then too many: so these sentences come first.
   [[nodiscard]] Strings unknown_options() const {
     Strings names;
     for (const CLI::Option* option : active().get_options()) {
@@ -197,7 +196,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
     print_error(error.what());
   } catch (const std::bad_alloc&) {
     print_error(kNoMemory);
-  } catch (const std::length_error&) {  // a container would be larger than any memory
+  } catch (const std::length_error&) {  // a container too large for any memory
     print_error(kNoMemory);
   } catch (const fs::filesystem_error& error) {
     print_error("'{}': {}", error.path1().string(), error.code().message());

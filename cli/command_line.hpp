@@ -1,4 +1,4 @@
-// The whole command line: finds the command, runs it, turns every failure into a message and an
+// The whole command line: finds the command, runs it, and turns every failure into a message and an
 // exit code.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace taskbench::cli {
 
-/// Does what `argv` asks for. Throws nothing.
+/// Executes the command line in `argv`. Throws nothing.
 [[nodiscard]] ExitCode run_command_line(int argc, const char* const* argv) noexcept;
 
 }  // namespace taskbench::cli

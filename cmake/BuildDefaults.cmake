@@ -1,5 +1,5 @@
-# What holds for the whole build: the compilers that are known to work, the default build type,
-# ccache, and whether link-time optimisation is at hand.
+# Defaults of the whole build: the compilers that are known to work, the build type, ccache, and
+# whether link-time optimisation is available.
 
 set(_minimum_GNU 12)
 set(_minimum_Clang 16)
@@ -13,7 +13,7 @@ if(DEFINED _minimum_${CMAKE_CXX_COMPILER_ID}
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
-  # An unoptimised benchmark measures nothing, so Release is what a bare `cmake -B build` gives.
+  # An unoptimised benchmark measures nothing, so a bare `cmake -B build` builds Release.
   get_property(_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(NOT CMAKE_BUILD_TYPE AND NOT _multi_config)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
@@ -26,15 +26,15 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# g++ looks for what it can free far too often for a batch of sources: it takes a sixth less time if
-# it only begins with that at 1.5 GB. It compiles to the same.
+# g++ runs its garbage collector far too often for a batch of sources: compiling takes a sixth less
+# time if collection starts only at 1.5 GB. The output is the same.
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_UNITY_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Debug"
     AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(--param=ggc-min-heapsize=1500000)
 endif()
 
-# TASKBENCH_USE_LTO: what became of the wish in TASKBENCH_LTO. Only Release builds are optimised so,
-# because every other build is there to be compiled quickly or debugged.
+# TASKBENCH_USE_LTO: whether the request in TASKBENCH_LTO is met. Only for Release builds, since all
+# other builds are for quick compiling or debugging.
 set(TASKBENCH_USE_LTO OFF)
 if(TASKBENCH_LTO AND TASKBENCH_BUILD_TOOLS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   include(CheckIPOSupported)

@@ -49,7 +49,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# A tarball unpacked inside somebody else's repository must not claim that repository's commit.
+# A tarball unpacked inside another repository must not report that repository's commit.
 set(GIT_COMMIT "")
 if(GIT AND EXISTS "${SOURCE_DIR}/.git")
   execute_process(

@@ -1,8 +1,8 @@
-# Finds every library that the chosen parts need. All that is missing is named in one message, with
-# the packages that bring it; nothing is downloaded.
+# Finds every library that the chosen parts need. One message names all that are missing, with the
+# packages that provide them; nothing is downloaded.
 
 # taskbench_require(<package> <debian> <fedora> <arch> <homebrew>)
-# A macro, so that what find_package sets stays visible in the caller.
+# A macro, so that the variables of find_package stay visible in the caller.
 macro(taskbench_require package)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)

@@ -11,8 +11,7 @@ if(nghttp2_FOUND AND NOT TARGET nghttp2::nghttp2)
     INTERFACE_INCLUDE_DIRECTORIES "${nghttp2_INCLUDE_DIR}")
 endif()
 if(nghttp2_FOUND AND NOT DEFINED nghttp2_HAS_LIMITS)
-  # Of resets and of CONTINUATION: since 1.57 and 1.61, and in the older ones of distributions that
-  # care.
+  # Limits on resets and on CONTINUATION: since 1.57 and 1.61, and backported by some distributions.
   include(CheckCXXSymbolExists)
   set(CMAKE_REQUIRED_INCLUDES "${nghttp2_INCLUDE_DIR}")
   set(CMAKE_REQUIRED_LIBRARIES "${nghttp2_LIBRARY}")

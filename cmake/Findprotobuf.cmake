@@ -1,5 +1,5 @@
-# Protobuf, as protobuf::libprotobuf-lite and protobuf::protoc. Releases from 22 on bring a CMake
-# configuration, which alone knows what else is to be linked (Abseil); for older ones, such as
+# Protobuf, as protobuf::libprotobuf-lite and protobuf::protoc. Releases from 22 on include a CMake
+# configuration, the only source for the other libraries to link (Abseil); for older ones, such as
 # Debian 12's, CMake has a module.
 find_package(protobuf CONFIG QUIET)
 if(NOT TARGET protobuf::libprotobuf-lite)

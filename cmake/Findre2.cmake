@@ -1,5 +1,5 @@
-# RE2, as re2::re2. Releases since 2022-12 bring a CMake configuration, which knows what else is to
-# be linked (Abseil); Debian 12 has an older one without, which is a header and a library.
+# RE2, as re2::re2. Releases since 2022-12 include a CMake configuration, which knows the other
+# libraries to link (Abseil); Debian 12 has an older one without it, with a header and a library.
 find_package(re2 CONFIG QUIET)
 if(NOT TARGET re2::re2)
   find_path(re2_INCLUDE_DIR re2/re2.h)

@@ -19,8 +19,8 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/include/taskbench"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT development
 )
-# The code for link-time optimisation is for the command. Who links the library with it waits for
-# seconds, and its compiler has to be exactly ours: g++ 12 fails where the program has -g1.
+# The code for link-time optimisation is only for the command. A user who links the library with it
+# waits for seconds, and needs exactly our compiler: g++ 12 fails if the program has -g1.
 if(TASKBENCH_USE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(_archive "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:taskbench_runtime>")
   install(CODE "
@@ -31,7 +31,7 @@ if(TASKBENCH_USE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   )
 endif()
 
-# For builds without CMake. It finds the rest from where it lies.
+# For builds without CMake. It finds the other files relative to its own place.
 set(_pc "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH TASKBENCH_PC_PREFIX "/prefix/${_pc}" "/prefix")
 set(TASKBENCH_PC_DEFINITIONS)
@@ -57,7 +57,7 @@ configure_package_config_file(
   INSTALL_DESTINATION "${_package}"
   NO_SET_AND_CHECK_MACRO
 )
-# Before 1.0 a minor version may break what users wrote.
+# Before 1.0 a minor version may break users' code.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/taskbenchConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion
 )
@@ -82,8 +82,8 @@ function(taskbench_install_completion shell folder name)
   install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}" COMPONENT command)
 endfunction()
 
-# The manual page is what the command says of itself, and docs/man/taskbench.h2m. Made when it is
-# installed, like the completions.
+# The manual page consists of the command's own help and docs/man/taskbench.h2m. Made at
+# installation, like the completions.
 function(taskbench_install_manual)
   find_program(HELP2MAN help2man)
   if(NOT HELP2MAN)
@@ -106,7 +106,7 @@ if(TASKBENCH_BUILD_TOOLS)
   taskbench_install_completion(bash bash-completion/completions taskbench)
   taskbench_install_completion(zsh zsh/site-functions _taskbench)
   taskbench_install_completion(fish fish/vendor_completions.d taskbench.fish)
-  # As in the sources, so that what the recipes say of paths holds in both places.
+  # As in the sources, so that paths in the recipes hold in both places.
   install(DIRECTORY ci/github ci/gitlab ci/kubernetes
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command

@@ -1,6 +1,6 @@
 # `cpack` in a build directory, and scripts/package, make two Debian packages: taskbench, the
 # command, and libtaskbench-dev, the runtime library. Run as a script by cpack, this same file gives
-# the files in them the names and the shape that Debian asks for.
+# their files the names and formats that Debian requires.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE AND NOT CPACK_TEMPORARY_DIRECTORY)
   set(TASKBENCH_PACKAGE_CONTACT "The taskbench authors <taskbench@localhost>" CACHE STRING
@@ -27,7 +27,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE AND NOT CPACK_TEMPORARY_DIRECTORY)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION devel)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
   # For revisions, plots, --counters, scripts/gate-comment, --counters instructions-exact, --load
-  # wrk, and scripts/relink. What is missing is named, and everything else works.
+  # wrk, and scripts/relink. Messages name a missing one, and everything else works.
   set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS
     "git, gnuplot-nox | gnuplot, linux-perf | linux-tools-generic, python3, valgrind, wrk, binutils"
   )
@@ -53,7 +53,7 @@ Found by CMake's find_package(taskbench)."
   return()
 endif()
 
-# For each component, cpack has installed its files in a folder of this name.
+# cpack has installed each component's files in a folder of its name.
 find_program(gzip gzip REQUIRED)
 foreach(component IN ITEMS command development)
   set(root "${CPACK_TEMPORARY_DIRECTORY}/${component}${CPACK_PACKAGING_INSTALL_PREFIX}")

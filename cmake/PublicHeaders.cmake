@@ -1,7 +1,7 @@
-# What others include, as <taskbench/runtime/...> and <taskbench/model/...>: copies of the public
-# headers in the build directory, in which includes of other headers are written so, too. No
-# directory that holds a bare runtime/ gets on the include path of others, who may have a folder of
-# that name. The project's own targets include from its root.
+# The headers for users, as <taskbench/runtime/...> and <taskbench/model/...>: copies of the public
+# headers in the build directory, in which includes of other headers are rewritten likewise. No
+# directory with a bare runtime/ gets on the include path of users, who may have a folder of that
+# name. The project's own targets include from its root.
 #
 # Run as a script, with -D SOURCE_DIR, -D TARGET_DIR, -D FROM, -D TO and -D HEADERS, it writes the
 # copies.
@@ -15,8 +15,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# taskbench_public_headers(<target> <from> <to>): those of its file set HEADERS, which are in the
-# folder <from> of the project, as <taskbench/<to>/...>.
+# taskbench_public_headers(<target> <from> <to>): makes the headers in its file set HEADERS, which
+# are in the folder <from> of the project, available as <taskbench/<to>/...>.
 function(taskbench_public_headers target from to)
   set(directory "${PROJECT_BINARY_DIR}/include")
   get_target_property(sources ${target} HEADER_SET)
@@ -27,7 +27,7 @@ function(taskbench_public_headers target from to)
     list(APPEND headers "${header}")
   endforeach()
   list(TRANSFORM headers PREPEND "${directory}/taskbench/${to}/" OUTPUT_VARIABLE copies)
-  # Copies of headers that are gone would be installed with the others.
+  # Copies of deleted headers would be installed with the others.
   file(GLOB_RECURSE stale "${directory}/taskbench/${to}/*")
   list(REMOVE_ITEM stale ${copies})
   if(stale)

@@ -1,19 +1,19 @@
-# The two kinds of tests, and what scripts/test builds. For tests/CMakeLists.txt, which sets
+# The two kinds of tests, and the set that scripts/test builds. For tests/CMakeLists.txt, which sets
 # under_sanitizer, launcher and environment_of_scripts.
 
-# What scripts/test builds without --ci, and what it builds with it under a sanitizer.
+# For scripts/test without --ci, and with --ci under a sanitizer.
 add_custom_target(taskbench_tests)
 add_custom_target(taskbench_ci_tests)
 
-# The schedulers that ours are compared with: under a sanitizer, what the tests of the runtime do
-# with them is for the nightly run. Storms draw them in each.
+# The schedulers that ours are compared with: the runtime tests that use them run under a sanitizer
+# only in the nightly run. Storms pick them at random in each run.
 set(compared global_queue_3 sharded_3 channel tokio01_3)
 
 # TIER: the first run of `scripts/test` that a test is in: `ci` is --ci, `nightly` is --all; a test
 # without one is in all of them. It becomes a suffix of the label, by which scripts/test leaves
 # tests out.
 #
-# SUITES: a test of ctest is a suite, not a case, as under a sanitizer: it takes long to begin.
+# SUITES: a test of ctest is a suite, not a case, as under a sanitizer: starting it takes long.
 #
 # taskbench_gtest(<target> [COLD] [ALONE] [SUITES] [TIER <tier>] LABEL <folder>
 #   LIBRARIES <library>... SOURCES <source>...)
@@ -23,7 +23,7 @@ function(taskbench_gtest target)
   if(arg_COLD)
     taskbench_target(${target} COLD)
   elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    # clang's archives hold nothing but code for link-time optimisation; g++ links any mixture.
+    # clang's archives contain only code for link-time optimisation; g++ links any mixture.
     taskbench_target(${target} LTO)
   else()
     taskbench_target(${target})
@@ -48,7 +48,7 @@ function(taskbench_gtest target)
   if(arg_LABEL STREQUAL "workloads")
     list(APPEND properties COST 1)
   endif()
-  # ALONE: what it sees of the machine would be the doing of a test beside it.
+  # ALONE: other tests running beside it would change what it observes of the machine.
   if(arg_ALONE)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
@@ -94,14 +94,14 @@ function(taskbench_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIER" "COMMAND")
   set(name "${TASKBENCH_TEST_PREFIX}${arg_LABEL}.${name}")
   add_test(NAME "${name}" COMMAND ${arg_COMMAND})
-  # Under a sanitizer the command is built for these alone.
+  # Under a sanitizer the command is built only for these tests.
   if(under_sanitizer)
     set(arg_TIER nightly)
   endif()
   if(arg_TIER)
     string(APPEND arg_LABEL ".${arg_TIER}")
   endif()
-  # COST: those that take longest begin first, so that none is alone in the end.
+  # COST: the slowest tests begin first, so that none runs alone at the end.
   set_tests_properties("${name}" PROPERTIES
     TIMEOUT 600 LABELS ${arg_LABEL} SKIP_RETURN_CODE 77 COST 2
     ENVIRONMENT_MODIFICATION "${environment_of_scripts}"

@@ -1,5 +1,5 @@
-// Clients that open a connection, use it once, and close it, as fast as they can: what accepting
-// and closing cost.
+// Clients that open a connection, use it once, and close it, as fast as they can: the cost of
+// accepting and closing.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -24,14 +24,14 @@ class OneMessageServer {
 
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
   [[nodiscard]] std::uint64_t answered() const {
-    return answered_.load(std::memory_order_relaxed);  // relaxed: the answer was heard
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the answer was received
   }
 
  private:
   rt::Task<> serve(rt::net::TcpStream stream) {
     std::array<char, kMessage.size()> message;
     co_await stream.read_exact(message);
-    // relaxed: whoever compares the count has heard the answer.
+    // relaxed: a thread that compares the count has received the answer.
     answered_.fetch_add(1, std::memory_order_relaxed);
     co_await stream.write_all(message);
   }

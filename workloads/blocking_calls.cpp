@@ -1,6 +1,6 @@
-// Tasks that block their thread for a while, among tasks that do not. All of them are timed; how
-// long the others were held up is reported besides. A scheduler whose workers are threads has no
-// thread left for the others once as many tasks block as it has workers.
+// Tasks that block their thread for a while, among tasks that do not. All of them are timed; the
+// delay of the others is reported separately. A scheduler whose workers are threads has no thread
+// left for the others when as many tasks block as it has workers.
 #include <array>
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
-// A task spawns the next one and ends. Nothing runs in parallel: what is timed is the path from
-// a spawn to the first poll of the spawned task.
+// A task spawns the next one and ends. Nothing runs in parallel: this times the path from a spawn
+// to the first poll of the spawned task.
 #include <array>
 
 #include "runtime/runtime.hpp"

@@ -1,5 +1,5 @@
-// Tasks send numbers into one bounded channel, from which as many other tasks take them: what a
-// message costs where many threads send and many receive.
+// Tasks send numbers into one bounded channel, from which as many other tasks take them: the cost
+// of a message when many threads send and many receive.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct Received {
   std::uint64_t sum = 0;
 };
 
-/// Returns how many were refused.
+/// Returns the number of refused messages.
 rt::Task<std::uint64_t> send_numbers(mpmc::Sender<std::uint64_t> sender, std::uint64_t begin,
                                      std::uint64_t end) {
   std::uint64_t refused = 0;

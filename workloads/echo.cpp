@@ -1,5 +1,5 @@
 // Clients on connections of which only some are busy send a message to a server, which sends it
-// back: what waiting for many sockets costs while few have something to say.
+// back: the cost of waiting for many sockets while few have data.
 #include <algorithm>
 #include <array>
 #include <memory>

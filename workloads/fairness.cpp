@@ -1,6 +1,6 @@
-// How fair a yield is: how far the most advanced task of yield_many gets ahead of the least
-// advanced. A workload of its own, since every task publishes how often it has yielded, and one of
-// them looks at all now and then; in yield_many that would be timed, too.
+// The fairness of a yield: how far the most advanced task of yield_many gets ahead of the least
+// advanced. A separate workload, since every task publishes how often it has yielded, and one task
+// looks at all of them now and then; in yield_many that would be timed, too.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,8 +13,8 @@
 namespace taskbench::workloads {
 namespace {
 
-/// The yields of the looking task between two looks. A look misses the cache once for every task on
-/// another worker.
+/// The number of yields of the looking task between two looks. A look misses the cache once for
+/// every task on another worker.
 constexpr std::uint64_t kLookEvery = 8;
 
 struct alignas(kFalseSharingBytes) Progress {
@@ -35,7 +35,7 @@ struct FairnessShared {
   /// Looks for the most advanced task first: yields only grow, so a thread that is stopped between
   /// the two passes sees the tasks closer together than they are, not further apart.
   void look() {
-    // relaxed, like all of these: one count says nothing about another.
+    // relaxed, like all of these: the counts are independent of each other.
     const auto yields_of = [](const Progress& each) {
       return each.yields.load(std::memory_order_relaxed);
     };
@@ -50,7 +50,7 @@ struct FairnessShared {
 };
 
 rt::Task<> yield_in_view(FairnessShared* shared, std::uint64_t self, std::uint64_t yields) {
-  // Nobody has a head start: nothing counts until every task has run.
+  // No task gets a head start: nothing counts until every task has run.
   shared->under_way.fetch_add(1, std::memory_order_relaxed);
   while (shared->under_way.load(std::memory_order_relaxed) < shared->progress.size()) {
     co_await rt::yield_now();

@@ -1,5 +1,5 @@
-// The Fibonacci numbers by their definition, each call a fork. What is timed is forking and joining
-// itself: a call does next to nothing else.
+// The Fibonacci numbers by their definition, with a fork for each call. This times forking and
+// joining themselves: a call does next to nothing else.
 #include <array>
 #include <string>
 #include <utility>

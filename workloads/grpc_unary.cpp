@@ -1,5 +1,5 @@
-// A gRPC server that greets, and clients that call it again and again, many calls at a time on each
-// of a few connections.
+// A gRPC server that greets, and clients that call it repeatedly, with many concurrent calls on
+// each of a few connections.
 #include <array>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// A web server that greets, and clients on fifty connections that ask again and again.
+// A web server that greets, and clients on fifty connections that send request after request.
 #include <array>
 #include <memory>
 #include <string>

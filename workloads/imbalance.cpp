@@ -1,5 +1,5 @@
 // All work begins on one worker: a single task spawns many, each of which computes for about a
-// microsecond. What is timed is how soon the other workers help, and how much of it they do.
+// microsecond. This times how soon the other workers help, and how much of the work they do.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::duration<double, std::nano>;
 
-constexpr std::uint64_t kSample = 100'000;  // steps that are timed to know how long the work takes
+constexpr std::uint64_t kSample = 100'000;  // steps timed to calibrate the work
 
 /// Notes when the last of the expected threads runs its first task of an iteration.
 class Arrivals {
@@ -43,7 +43,7 @@ class Arrivals {
     }
   }
 
-  /// How long it took; empty if some thread never ran a task. Call it once all tasks have run.
+  /// The time until then; empty if some thread never ran a task. Call it once all tasks have run.
   [[nodiscard]] std::optional<Clock::duration> take() { return std::exchange(all_there_, {}); }
 
  private:

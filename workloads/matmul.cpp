@@ -1,5 +1,4 @@
-// The product of two square matrices, by quarters: few forks, which compute a lot and share their
-// data.
+// The product of two square matrices, by quarters: few forks, which compute a lot and share data.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -31,7 +30,7 @@ class MatMul final : public Instance {
  public:
   MatMul(rt::Runtime& runtime, const ParameterValues& values)
       : runtime_(runtime), n_(values.at("n")), left_(n_ * n_), right_(n_ * n_), product_(n_ * n_) {
-    // Whole numbers, so small that every sum is exact.
+    // Whole numbers so small that every sum is exact.
     for (std::size_t i = 0; i < n_ * n_; ++i) {
       left_[i] = static_cast<float>(i * 7 % 5);
       right_[i] = static_cast<float>(i * 11 % 3);
@@ -45,7 +44,7 @@ class MatMul final : public Instance {
         multiply_by_forks({left_.data(), right_.data(), product_.data(), n_, n_, n_, n_}));
   }
 
-  /// Compares the last product by the sum over each row.
+  /// Checks the last product by the sum over each row.
   std::optional<std::string> verify() override {
     if (!std::exchange(ran_, false)) return std::nullopt;
     std::vector<double> right_sums(n_);

@@ -1,5 +1,5 @@
-// All ways to put n queens on a board so that none attacks another, a fork for each that is put
-// somewhere: an uneven tree, and as many forks at each node as there are safe places.
+// All ways to place n queens on a board so that none attacks another, with a fork for each
+// placement: an uneven tree, with as many forks at each node as there are safe places.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One task spawns many; each of them spawns a partner, sends it a message and waits for the
-// answer. What is timed is message passing between tasks: a wake-up each way.
+// One task spawns many; each of them spawns a partner, sends it a message and waits for the answer.
+// This times message passing between tasks: a wake-up in each direction.
 #include <array>
 #include <atomic>
 
@@ -12,7 +12,7 @@ namespace {
 
 struct PingPongShared {
   Countdown tasks;
-  // Written only if something is wrong, but kept away from what is written often.
+  // Written only in case of an error, but kept away from cells that are written often.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> unanswered{0};
 };
 
@@ -48,7 +48,7 @@ class PingPong final : public Instance {
   void run_iteration() override { runtime_.block_on(drive()); }
 
   std::optional<std::string> verify() override {
-    // relaxed: every task was counted down, and heard of, before this thread came here.
+    // relaxed: every task was counted down, and the driver notified, before this thread got here.
     const std::uint64_t unanswered = shared_.unanswered.exchange(0, std::memory_order_relaxed);
     if (auto wrong = shared_.tasks.verify("pings")) return wrong;
     return compare_counts("pings without an answer", 0, unanswered);

@@ -1,5 +1,5 @@
-// A tree of forks, ten at each level, whose leaves are numbered and summed up: more forks are
-// waiting at one time than in fib, and their results come back in arrays.
+// A tree of forks, ten at each level, whose leaves are numbered and summed: more forks wait at one
+// time than in fib, and their results come back in arrays.
 #include <array>
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-// Numbers are sorted by merging, a fork for each half: what is divided is memory traffic, and the
+// Numbers are sorted by merging, with a fork for each half: this divides memory traffic, and the
 // last steps are as large as the first.
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@ namespace {
 
 using Numbers = std::uint64_t*;
 
-/// What is shorter is sorted, or merged, without forks.
+/// Shorter ranges are sorted, or merged, without forks.
 constexpr std::ptrdiff_t kFew = 4'096;
-/// What is shorter is sorted by insertion.
+/// Shorter ranges are sorted by insertion.
 constexpr std::ptrdiff_t kVeryFew = 24;
 
 void insert_in_order(Numbers begin, Numbers end) {
@@ -31,7 +31,7 @@ void insert_in_order(Numbers begin, Numbers end) {
   }
 }
 
-/// Each number is taken without a branch, which no processor could predict.
+/// Takes each number without a branch, which no processor could predict.
 [[gnu::noinline]] void merge_few(Numbers left, Numbers left_end, Numbers right, Numbers right_end,
                                  Numbers into) {
   while (left != left_end && right != right_end) {
@@ -46,7 +46,7 @@ void insert_in_order(Numbers begin, Numbers end) {
   std::copy(right, right_end, into);
 }
 
-/// Sorts [begin, end); the outcome is there, or in `other`, which is as long.
+/// Sorts [begin, end); the result is there, or in `other`, which has the same length.
 [[gnu::noinline]] void sort_few(Numbers begin, Numbers end, Numbers other, bool into_other) {
   const std::ptrdiff_t count = end - begin;
   if (count < kVeryFew) {
@@ -62,7 +62,7 @@ void insert_in_order(Numbers begin, Numbers end) {
   merge_few(from, from + half, from + half, from + count, into);
 }
 
-/// The longer one is halved, and the other where its middle would be.
+/// The longer range is halved, and the other split at the position of its middle value.
 rt::Fork<> merge(Numbers left, Numbers left_end, Numbers right, Numbers right_end, Numbers into) {
   if (left_end - left < right_end - right) {
     std::swap(left, right);
@@ -110,7 +110,7 @@ class Sort final : public Instance {
     ran_ = true;
   }
 
-  /// Compares with what the standard library makes of the same numbers.
+  /// Compares with the standard library's result for the same numbers.
   std::optional<std::string> verify() override {
     if (!std::exchange(ran_, false)) return std::nullopt;
     std::copy(given_.begin(), given_.end(), other_.begin());

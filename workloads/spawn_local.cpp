@@ -1,5 +1,5 @@
-// The local variant of spawn_many: the same tasks, spawned from inside one task. What is timed is
-// the local queue: its overflow, and how well other workers get a share.
+// The local variant of spawn_many: the same tasks, spawned from inside one task. This times the
+// local queue: its overflow, and how well other workers get a share.
 #include <array>
 
 #include "runtime/runtime.hpp"

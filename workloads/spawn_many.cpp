@@ -1,5 +1,5 @@
-// Many tasks are spawned from a thread outside the scheduler, and each counts down. What is
-// timed is the way in: the injector, and waking the workers.
+// Many tasks are spawned from a thread outside the scheduler, and each counts down. This times the
+// entry: the injector, and waking the workers.
 #include <array>
 
 #include "runtime/runtime.hpp"
@@ -24,7 +24,7 @@ class SpawnMany final : public Instance {
   std::optional<std::string> verify() override { return tasks_.verify("tasks"); }
 
  private:
-  // block_on polls this on the calling thread, which is no worker: the spawns come from outside.
+  // block_on polls this on the calling thread, which is not a worker: the spawns come from outside.
   rt::Task<> drive() {
     SignalReceiver last = tasks_.begin(count_);
     for (std::uint64_t i = 0; i < count_; ++i) rt::spawn(count_down(&tasks_)).detach();

@@ -1,6 +1,7 @@
 // Clients and a server exchange messages over TCP, each side on a runtime of its own, the clients'
-// with a single thread: what a message costs a side that does nothing else. In echo and those below
-// it the clients are no tasks, so that only the server is measured.
+// with a single thread: the cost of a message on a side that does nothing else. In echo,
+// accept_storm, http_hello and grpc_unary the clients are not tasks, so that only the server is
+// measured.
 #include <array>
 #include <memory>
 #include <stdexcept>
@@ -51,7 +52,7 @@ class Pingers final : public net::Clients {
     for (auto& each : clients) co_await each;
   }
 
-  /// Each message begins with its number, so that none comes twice or to another.
+  /// Each message begins with its number, so that none is repeated or misdirected.
   rt::Task<> ping(rt::net::TcpStream& stream, std::uint64_t first, std::uint64_t last) {
     std::array<std::uint64_t, kMessage_bytes / sizeof(std::uint64_t)> message{};
     for (std::uint64_t number = first; number < last; ++number) {

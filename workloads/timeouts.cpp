@@ -1,5 +1,5 @@
-// Time-outs that never fire, like nearly all of those of a service: a timer is set before each
-// await, and cancelled after it. What is awaited here is one yield.
+// Timeouts that never fire, like nearly all timeouts of a service: a timer is set before each
+// await, and cancelled after it. The awaited operation here is one yield.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace taskbench::workloads {
 namespace {
 
-/// Longer than any task waits, and different from timer to timer, as in a service.
+/// Longer than any task waits, and different for each timer, as in a service.
 std::chrono::milliseconds time_limit(std::uint64_t timer) {
   return std::chrono::seconds(30) + std::chrono::milliseconds(timer % 30'000);
 }
@@ -45,7 +45,7 @@ class Timeouts final : public Instance {
   }
 
   std::optional<std::string> verify() override {
-    // relaxed: every task was counted down, and heard of, before this thread came here.
+    // relaxed: every task was counted down, and the driver notified, before this thread got here.
     const std::uint64_t cancelled = shared_.cancelled.exchange(0, std::memory_order_relaxed);
     const std::uint64_t expected = std::exchange(expected_, 0);
     if (auto wrong = shared_.tasks.verify("tasks")) return wrong;

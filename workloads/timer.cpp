@@ -1,5 +1,5 @@
-// Tasks that sleep, each for its own time, and how late they wake. The time counts from when a task
-// asks: waiting for its first turn does not count, but rounding up to whole milliseconds does.
+// Tasks that sleep, each for its own time, and how late they wake. The time counts from a task's
+// request: waiting for its first turn does not count, but rounding up to whole milliseconds does.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,7 @@ struct TimerShared {
   explicit TimerShared(std::uint64_t task_count) : late(task_count) {}
 
   Countdown tasks;
-  std::vector<Clock::duration> late;  // of each task; the count-down hands them on
+  std::vector<Clock::duration> late;  // of each task; handed on by the count-down
 };
 
 rt::Task<> sleep_once(TimerShared* shared, std::uint64_t self, std::chrono::milliseconds time) {

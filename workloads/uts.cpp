@@ -1,5 +1,5 @@
-// The nodes of an unbalanced tree are counted, a fork for each: nothing says beforehand how much
-// work is below a node, so it must be divided anew all the time.
+// The nodes of an unbalanced tree are counted, with a fork for each: nothing tells in advance how
+// much work is below a node, so it must be redistributed all the time.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ constexpr std::array kBinomialParameters{
     Parameter{"roots", 20, 1, 1'000'000, "children of the root; 2,000 is the T3 of UTS"},
 };
 
-/// As published, for T1 and T3.
+/// The published results for T1 and T3.
 constexpr std::uint64_t kPublishedT1 = 4'130'071;
 constexpr std::uint64_t kPublishedT3 = 4'112'897;
 

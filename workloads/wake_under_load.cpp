@@ -1,6 +1,6 @@
-// How long a task that is woken waits for its turn while the workers are busy. Tasks that compute
-// and yield keep them busy. At random intervals the thread outside wakes a sleeping task; that
-// task, from its worker, wakes another, which wakes the thread outside.
+// How long a woken task waits for its turn while the workers are busy. Tasks that compute and yield
+// keep them busy. At random intervals the thread outside wakes a sleeping task; that task, from its
+// worker, wakes another, which wakes the thread outside.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -84,7 +84,7 @@ class WakeUnderLoad final : public Instance {
   }
 
  private:
-  /// Runs on the thread outside or, if no other thread runs tasks, between them.
+  /// Runs on the thread outside or, if no other thread runs tasks, interleaved with them.
   rt::Task<> drive() {
     SignalReceiver last = shared_.tasks.begin(tasks_ + 2);
     shared_.is_over.store(false, std::memory_order_relaxed);  // relaxed: the spawns publish it

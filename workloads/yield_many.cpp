@@ -1,5 +1,4 @@
-// Many tasks that each go to the back of the queue again and again. What is timed is the cost of a
-// fair reschedule.
+// Many tasks that go to the back of the queue repeatedly. This times the cost of a fair reschedule.
 #include <array>
 #include <atomic>
 
@@ -12,7 +11,7 @@ namespace {
 
 struct YieldManyShared {
   Countdown tasks;
-  // Each task adds once, at its end: to count every yield here would time how this line travels
+  // Each task adds once, at its end: counting every yield here would time how this line moves
   // between the cores.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> yields{0};
 };
@@ -39,7 +38,7 @@ class YieldMany final : public Instance {
   }
 
   std::optional<std::string> verify() override {
-    // relaxed: every task was counted down, and heard of, before this thread came here.
+    // relaxed: every task was counted down, and the driver notified, before this thread got here.
     const std::uint64_t yields = shared_.yields.exchange(0, std::memory_order_relaxed);
     const std::uint64_t expected = std::exchange(expected_yields_, 0);
     if (auto wrong = shared_.tasks.verify("tasks")) return wrong;

@@ -1,4 +1,4 @@
-// `taskbench ab`: two programs against each other, in blocks of fresh processes.
+// `taskbench ab`: compares two programs in blocks of fresh processes.
 #include "cli/commands/command.hpp"
 #include "cli/commands/paired_judgement.hpp"
 #include "cli/options/paired_options.hpp"

@@ -15,7 +15,7 @@ void fail(const BaselineCheck& check, Stage stage, const std::string& message) {
   print_error(message);
   if (!check.is_gate) return;
   const verdict::BaselineFailure failure{stage, check.name, check.program, message};
-  // The reason why the gate failed is already printed; so is it if a file could not be written.
+  // The reason for the failure is already printed; so is the reason if a file could not be written.
   (void)check.output.write(json::to_json(failure), render::failure_comment(failure, check.comment));
 }
 

@@ -22,7 +22,7 @@ void declare_common(Options& options, BaselinePlan& plan) {
   options.value("--store", plan.store, "DIR", Path{}, "Where baselines are kept.");
 }
 
-/// The slowdown from which each benchmark can fail against this baseline, as far as is known now.
+/// The slowdown that can FAIL against this baseline, for each benchmark, as far as is known now.
 std::string what_it_finds(const model::Series& series) {
   const auto report = verdict::compare_with_baseline(series, series, nullptr, {});
   return joined(each_of(report.rows, [](const auto& row) {
@@ -68,7 +68,7 @@ class BaselineSaveCommand final : public Command {
     std::string resume_command = "taskbench baseline save --resume";
     if (invocation.given("--journal")) resume_command += " --journal " + journal.path.string();
     if (plan_.store != kDefaultStore) resume_command += " --store " + plan_.store.string();
-    journal.is_named = true;  // a series that could not be stored is complete, and stays
+    journal.is_named = true;  // if it cannot be stored, it is complete and kept
     plan_.name_is_given = invocation.given("NAME");
     BaselineStore(plan_.store).refuse_unwritable();
     if (!journal.resume && !fs::exists(journal.path)) refuse_unwritable(journal.path, 1 << 16);
@@ -88,8 +88,8 @@ class BaselineSaveCommand final : public Command {
     return ExitCode::wrong_machine;
   }
 
-  /// Says what other processes used; empty if that was little. A baseline saved on a busy machine
-  /// is slow, and hides what becomes slower.
+  /// Reports the CPU use of other processes; empty if it was low. A baseline from a busy machine is
+  /// slow, and hides regressions.
   [[nodiscard]] static std::string disturbance(const model::Series& series) {
     const auto others = verdict::others_of(series);
     if (!others || !others->are_many()) return {};

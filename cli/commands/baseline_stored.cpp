@@ -1,4 +1,4 @@
-// `taskbench baseline list`, `show`, `promote` and `rm`: the subcommands that only look into the
+// `taskbench baseline list`, `show`, `promote` and `rm`: the subcommands that only access the
 // store.
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
@@ -30,7 +30,7 @@ class StoredCommand : public Command {
         ->default_str("that of this machine");
   }
 
-  /// Throws UsageError without a name: what is changed or removed must be named.
+  /// Throws UsageError without a name: a change or removal needs one.
   void require_name(std::string_view command) const {
     if (name_.empty()) refuse("baseline {} needs the name of a baseline", command);
   }

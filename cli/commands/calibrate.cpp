@@ -1,4 +1,4 @@
-// `taskbench calibrate`: how small a difference is noise on this machine.
+// `taskbench calibrate`: measures the noise floor of this machine.
 
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
@@ -43,7 +43,8 @@ void warn_of_large_floors(const model::NoiseCalibration& noise) {
   }
 }
 
-/// Declares what a calibration that goes on has in common with its trials, and what may change.
+/// Declares the options that a resumed calibration takes from its trials, and those that may
+/// change.
 void declare_measuring(Options& options, CalibrationPlan& plan) {
   options.group("What to measure");
   options
@@ -64,8 +65,8 @@ void declare_measuring(Options& options, CalibrationPlan& plan) {
   declare_kind(options, plan.setup.kind);
 }
 
-/// Refuses an option that is given now and was another when the trials began. The budget, the
-/// timeout and the number of trials may change.
+/// Refuses an option that differs from its value when the trials began. The budget, the timeout and
+/// the number of trials may change.
 void refuse_other_options(const CalibrationPlan& plan, const Invocation& invocation,
                           const model::PairedSetup& then) {
   CalibrationPlan now = plan;
@@ -140,7 +141,7 @@ class CalibrateCommand final : public Command {
     }
   }
 
-  /// Stores and prints what the complete trials say.
+  /// Stores and prints the result of the complete trials.
   [[nodiscard]] ExitCode conclude(const model::MachineKey& key,
                                   const Calibrated& calibration) const {
     const auto complete = complete_trials(calibration.trials);

@@ -11,7 +11,7 @@
 
 namespace taskbench::cli {
 
-/// Lives from the declaration of its options until it has been executed.
+/// Exists from the declaration of its options until its execution has ended.
 class Command {
  public:
   Command() = default;
@@ -19,11 +19,11 @@ class Command {
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
-  /// Describes the command, the first line being a summary, and adds the options, which are parsed
-  /// into this command's own members.
+  /// Describes the command, with a summary as the first line, and adds the options, which are
+  /// parsed into this command's own members.
   virtual void declare(Options& options) = 0;
 
-  /// Called once the options are parsed. Throws UsageError.
+  /// Called after the options have been parsed. Throws UsageError.
   [[nodiscard]] virtual ExitCode execute(const Invocation& invocation) = 0;
 };
 
@@ -33,7 +33,7 @@ struct CommandEntry {
   std::span<const CommandEntry> commands{};  ///< its subcommands; if any, only they run
 };
 
-/// Each is defined in the file of its name; the baseline commands in baseline_*.cpp.
+/// Each is defined in the file of its name, the baseline commands in baseline_*.cpp.
 [[nodiscard]] std::unique_ptr<Command> run_command();
 [[nodiscard]] std::unique_ptr<Command> ab_command();
 [[nodiscard]] std::unique_ptr<Command> gate_command();
@@ -54,7 +54,7 @@ struct CommandEntry {
 [[nodiscard]] std::unique_ptr<Command> baseline_promote_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_rm_command();
 
-/// Every command, in the order of `--help`. A new one is one more row in table.cpp.
+/// Every command, in the order of `--help`. To add one, add a row to table.cpp.
 [[nodiscard]] std::span<const CommandEntry> all_commands();
 
 }  // namespace taskbench::cli

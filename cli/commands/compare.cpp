@@ -22,7 +22,7 @@ namespace taskbench::cli {
 
 namespace {
 
-/// OLD and NEW of each --map.
+/// The OLD and NEW of each --map.
 using Mapping = std::vector<std::pair<std::string, std::string>>;
 
 struct NamedFiles {
@@ -30,7 +30,7 @@ struct NamedFiles {
   Strings paths;
 };
 
-/// NAME=VALUE, where NAME is not empty; `form` says what both are.
+/// Splits NAME=VALUE, where NAME is not empty; `form` describes both.
 std::pair<std::string, std::string> split_assignment(std::string_view option,
                                                      const std::string& text,
                                                      std::string_view form) {
@@ -53,7 +53,7 @@ std::vector<NamedFiles> parse_columns(std::string_view option, const Strings& gi
   });
 }
 
-/// "old" for results/old.json, where no other file is called that.
+/// "old" for results/old.json, unless another file has the same name.
 std::vector<NamedFiles> column_each(const Strings& paths) {
   std::map<std::string, int> stems;
   const auto stem = [](const std::string& path) { return fs::path(path).stem().string(); };
@@ -69,7 +69,7 @@ std::string shown_names(const Strings& names) {
   return render::some_of(names, ", ", kMostShownNames);
 }
 
-/// Names benchmarks of both sides, and two that may have been meant for one another.
+/// Throws an error that names benchmarks of both sides, and a pair that may be meant to match.
 [[noreturn]] void refuse_nothing_in_common(const verdict::FilesReport& report) {
   std::string hint;
   const auto first_of = [](const Strings& names, std::size_t most) {
@@ -87,7 +87,7 @@ std::string shown_names(const Strings& names) {
          shown_names(report.only_base), shown_names(report.only_head), hint);
 }
 
-/// Refuses a metric that no benchmark has on both sides, with the names of those that are there.
+/// Refuses a metric that no benchmark has on both sides, and names those that exist.
 void refuse_unreported(const model::JudgedMetric& metric, const std::vector<model::Run>& base,
                        const std::vector<model::Run>& head, const verdict::FilesReport& report) {
   for (const verdict::FilesRow& row : report.rows) {

@@ -12,8 +12,7 @@ struct Shell {
   std::string_view script;
 };
 
-// Each script asks the program itself what can stand next: cli/options/completion.hpp says how it
-// answers.
+// Each script asks the program itself for candidates: see cli/options/completion.hpp.
 constexpr std::array<Shell, 3> kShells{{
     {"bash", R"(# bash completion for taskbench, printed by `taskbench completion bash`.
 

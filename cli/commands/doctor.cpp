@@ -1,5 +1,5 @@
-// `taskbench doctor`: what will disturb a measurement on this machine, and the least that anything
-// costs.
+// `taskbench doctor`: finds disturbances of measurements on this machine, and the least that
+// anything costs.
 #include <exception>
 #include <thread>
 
@@ -22,7 +22,7 @@
 namespace taskbench::cli {
 namespace {
 
-// The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
+// The kernel counts CPU time in ticks of 10 ms: less than half a second is meaningless.
 constexpr double kRest_s = 0.6;
 constexpr std::int64_t kRepetitions = 5;
 constexpr double kFirstLookMinTime_s = 0.02;
@@ -40,7 +40,7 @@ void watch_at_rest(ProgressLine& line, const std::stop_token& stop, model::Docto
       busiest_processes(processes, read_process_times(), facts.at_rest.seconds));
 }
 
-/// Each workload, as `taskbench run` would measure it, for a moment.
+/// Runs each workload briefly, as `taskbench run` would measure it.
 std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& stop) {
   const auto cpus = static_cast<unsigned>(allowed_cpus().size());
   const RunPlan plan = plan_run({}, std::max(1U, cpus));

@@ -1,4 +1,4 @@
-// `taskbench gate`: what CI calls. It fails when a change makes something slower.
+// `taskbench gate`: the command for CI. It fails if a change makes something slower.
 #include "cli/commands/baseline_check.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/paired_judgement.hpp"
@@ -34,7 +34,7 @@ class GateCommand final : public Command {
         "inconclusive, 4 not the baseline's machine, or it has changed, 5 a program failed or "
         "could not be built, 130 interrupted.");
     plan_.declare(options);
-    // A baseline has said how to measure; what is left to say is of head, and of the verdict.
+    // A baseline determines how to measure; the remaining options concern head and the verdict.
     std::vector<CLI::Option*> two_programs = options.all();
     std::erase_if(two_programs, [](const CLI::Option* option) {
       const std::string name = option->get_name();

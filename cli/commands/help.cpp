@@ -9,8 +9,8 @@
 namespace taskbench::cli {
 namespace {
 
-/// The help of `app` in the form that help2man takes, then that of its commands. Each command is a
-/// section, in which no heading may have a meaning of its own; a dollar sign marks an example.
+/// The help of `app` in the format for help2man, followed by that of its commands. Each command is
+/// a section, in which no heading may have a meaning of its own; a dollar sign marks an example.
 std::string all_help(const CLI::App& app, const std::string& name) {
   const bool is_root = app.get_parent() == nullptr;
   std::string text = is_root ? "" : fmt::format("*{}*\n\n", name);
@@ -22,7 +22,7 @@ std::string all_help(const CLI::App& app, const std::string& name) {
       line = is_root ? "Examples:\n" : "For example:\n";
     } else if (!is_root && (line == "Options:" || line.starts_with("  -h,--help"))) {
       continue;                                           // every command has --help
-    } else if (in_examples && line.starts_with("   ")) {  // continues the line before
+    } else if (in_examples && line.starts_with("   ")) {  // continues the previous line
       text.resize(text.find_last_not_of("\\ \n") + 1);
       line = line.substr(line.find_first_not_of(' ') - 1);
     } else if (in_examples && line.starts_with("  ")) {

@@ -1,4 +1,4 @@
-// `taskbench ladder`: what each step from tokio01 to work_stealing gives.
+// `taskbench ladder`: measures the gain of each step from tokio01 to work_stealing.
 #include "harness/trials/ladder.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -87,7 +87,7 @@ class LadderCommand final : public Command {
     }
     print_note("interrupted; the results are partial");
     ladder_.partial = true;
-    static_cast<void>(conclude({}));  // drawn all the same
+    static_cast<void>(conclude({}));  // drawn even then
     return ExitCode::interrupted;
   }
 

@@ -1,4 +1,4 @@
-// `taskbench list`: what can be measured, and with which constants.
+// `taskbench list`: shows what can be measured, and with which constants.
 #include <array>
 
 #include "cli/commands/command.hpp"
@@ -10,7 +10,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// Lists a topic both ways: as a table, and as an array of JSON that is called like the topic.
+/// Lists a topic in both forms: as a table, and as a JSON array with the topic's name.
 struct ListTopic {
   std::string_view name;
   render::Table (*list)(json::Writer& io);

@@ -25,7 +25,7 @@ std::string with_lines(const model::PairedFailure& failure) {
   return text;
 }
 
-/// What becomes of a comparison: its output, its files, its exit code.
+/// Finishes a comparison: its output, its files, its exit code.
 class PairedJudgement {
  public:
   PairedJudgement(const PairedPlan& plan, const render::CommentStyle& style)
@@ -69,7 +69,7 @@ class PairedJudgement {
     return printed(text + '\n');
   }
 
-  /// Prints what the part has measured, and what makes a verdict of it.
+  /// Prints the results of the part, and how to get a verdict from it.
   [[nodiscard]] ExitCode tell_of_part() const {
     if (plan_.output.quiet) return ExitCode::pass;
     const model::TrialPart& part = *setup().part;
@@ -121,7 +121,7 @@ class PairedJudgement {
       return conclude(file);
     }
     print_error(with_lines(failed.failure));
-    // The reason why the gate failed is already printed; so is it if a file could not be written.
+    // The reason for the failure is already printed; so is that for a file that was not written.
     if (plan_.is_gate) (void)plan_.output.write(json::to_json(file), render::comment(file, style_));
     return failed.is_usage ? ExitCode::usage : ExitCode::measured_program_failed;
   }

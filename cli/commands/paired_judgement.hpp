@@ -1,4 +1,4 @@
-// Compares two programs as ab and gate do, from the options to files and exit code.
+// Compares two programs for ab and gate, from the options to files and exit code.
 #pragma once
 
 #include "cli/options/paired_options.hpp"
@@ -8,7 +8,7 @@
 namespace taskbench::cli {
 
 /// Builds the revisions, resumes or begins the trial, runs it to its end, prints the result, and
-/// writes the files that the plan names. Throws UsageError for what cannot be done as asked.
+/// writes the files that the plan names. Throws UsageError for requests that cannot be met.
 [[nodiscard]] ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
                                         const render::CommentStyle& style);
 

@@ -1,4 +1,4 @@
-// `taskbench profile`: where the time of a workload goes, by sampling with perf.
+// `taskbench profile`: shows where a workload spends its time, by sampling with perf.
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -61,7 +61,7 @@ class ProfileCommand final : public Command {
     Recording recording;
     try {
       const ScratchFolder scratch;
-      // Busy threads are the workers, and the one that waits for them.
+      // The busy threads are the workers and the thread that waits for them.
       refuse_too_much(std::min(cpus, spec.workers + 1), scratch.path());
       ProgressLine progress(false);
       const auto waiting = [&](double elapsed_s) {
@@ -107,7 +107,7 @@ class ProfileCommand final : public Command {
     }
   }
 
-  /// Refuses to sample more than the disk has room for, before minutes of sampling have filled it.
+  /// Refuses a profile that needs too much room, before minutes of sampling have filled the disk.
   void refuse_too_much(unsigned busy_cpus, const fs::path& folder) const {
     constexpr double kGiB = 1 << 30;
     std::error_code failed;
@@ -124,7 +124,7 @@ class ProfileCommand final : public Command {
 
   RunArguments arguments_;
   fs::path folder_ = "taskbench-profile";
-  unsigned frequency_ = 997;  ///< a prime: not in step with what the program does
+  unsigned frequency_ = 997;  ///< prime, to avoid resonance with periodic work
   double duration_s_ = 2;
 };
 

@@ -1,4 +1,4 @@
-// `taskbench report`: results and comparisons as a page with plots.
+// `taskbench report`: makes a page with plots from results and comparisons.
 #include <set>
 
 #include "cli/commands/command.hpp"
@@ -19,14 +19,14 @@ namespace {
 
 constexpr const char* kInterrupted = "interrupted; no report was written";
 
-/// The page of what the files hold: results and comparisons, or one ladder.
+/// The page for the content of the files: results and comparisons, or one ladder.
 render::Document document_of(const Strings& paths, UnstoppableWork& work) {
   work.show("comparing the files");
   std::set<std::string> known;
   for (const std::string& path : paths) {
     if (!known.insert(path).second) refuse("'{}' is given twice", path);
   }
-  refuse_equal_results("", paths);  // the same result twice would be two points of a history
+  refuse_equal_results("", paths);  // a repeated result would be two points of a history
   render::ReportInputs inputs;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];

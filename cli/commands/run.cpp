@@ -27,7 +27,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// Formats without a place for the reason why something was not counted.
+/// Formats without a place for the reason why an event was not counted.
 constexpr std::array<std::string_view, 3> kFormatsOfNumbers{"csv", "openmetrics", "bmf"};
 
 // Estimated size of the result file: a repetition takes about kRowBytes, counters included.
@@ -43,7 +43,7 @@ model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
   model::Run run;
   run.environment = probe_environment(command_line.front(), workloads::kWorkloadsVersion);
-  if (!plan.commands.empty()) {  // how taskbench was built says nothing of them
+  if (!plan.commands.empty()) {  // taskbench's build does not matter for them
     model::Environment& environment = run.environment;
     environment.compiler.clear();
     environment.compiler_flags.clear();
@@ -80,7 +80,7 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
   if (most > cpus) print_note("up to {} workers share {}", most, render::counted(cpus, "CPU"));
 }
 
-// Where a write to `path` ends up. Unlike weakly_canonical(), follows a symbolic link even if its
+// The real destination of a write to `path`. Unlike weakly_canonical(), follows a link even if its
 // target does not exist yet. A path that cannot be resolved stays as it is: writing it will fail.
 fs::path resolved(const fs::path& path) {
   constexpr int kMostLinks = 40;  // Linux's own limit
@@ -290,7 +290,7 @@ class RunCommand final : public Command {
     try {
       run = measure_plan(plan, invocation.command_line, stop);
     } catch (const std::bad_alloc&) {
-      throw;                                 // as everywhere: run_command_line() reports it
+      throw;                                 // handled by run_command_line()
     } catch (const std::exception& error) {  // no thread: nothing to show
       print_error("the measurement failed: {}", error.what());
       return ExitCode::measured_program_failed;
@@ -303,7 +303,7 @@ class RunCommand final : public Command {
     }
     const std::string moved = verdict::drift_warning(run.drift);
     if (!moved.empty() && !plan.quiet) print_note(moved);
-    // Files come first: a reader of standard output that goes away must not cost the measurement.
+    // Files come first: the measurement must survive a reader of standard output that goes away.
     bool written = !json_ || write_output(json_, json::to_json(run), !plan.quiet);
     written &= !json_flat_ || write_output(json_flat_, json::to_flat_json(run), !plan.quiet);
     written &= plan.quiet || print_formatted(run);
@@ -351,7 +351,7 @@ class RunCommand final : public Command {
     return true;
   }
 
-  /// Says in one line what was asked for and not counted, where no table does.
+  /// Reports on one line the requested events that were not counted, if no table does.
   static void note_missing_counts(const model::Run& run) {
     const Strings missing = render::counter_table(run)->missing;
     if (missing.empty()) return;
@@ -362,8 +362,9 @@ class RunCommand final : public Command {
                         : std::string());
   }
 
-  /// Writes the times before the counter pass, so that not even a kill can lose them; they are
-  /// replaced at the end. A failure is not reported here: the final write will meet it again.
+  /// Writes the times before the counter pass, so that not even a kill loses them; they are
+  /// replaced at the end. A failure is not reported here: the final write will fail in the same
+  /// way.
   void keep_times(const model::Run& run) const {
     const auto keep = [](const std::optional<fs::path>& file, auto text) {
       if (!file || !is_replaced(*file)) return;
@@ -373,8 +374,8 @@ class RunCommand final : public Command {
     keep(json_flat_, [&] { return json::to_flat_json(run); });
   }
 
-  /// Writes the report, which contains the result file. A run that was interrupted draws its report
-  /// to the end: the same signal must not stop the drawing as well.
+  /// Writes the report, which contains the result file. An interrupted run still completes its
+  /// report: the same signal must not stop the drawing as well.
   ExitCode write_run_report(const model::Run& run, bool quiet, bool interrupted,
                             const std::stop_token& stop) const {
     if (!report_) return ExitCode::pass;

@@ -1,4 +1,4 @@
-// `taskbench trace`: records what every worker does when, for a trace viewer.
+// `taskbench trace`: records the activity of every worker over time, for a trace viewer.
 #include <bit>
 #include <exception>
 
@@ -21,12 +21,12 @@ namespace {
 constexpr std::uint64_t kMaxTracedIterations = 1'000'000;
 constexpr std::uint64_t kLeastEvents = 16;
 
-/// Limit on the memory of all rings together. A trace of this size is far beyond what a viewer
-/// takes.
+/// Limit on the memory of all rings together. A trace of this size is far beyond what a viewer can
+/// open.
 constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
 
 /// Bytes that must be free on the disk before tracing begins; the size of the trace is not known
-/// then.
+/// yet.
 constexpr std::size_t kLeastFileBytes = 1 << 20;
 
 class TraceCommand final : public Command {
@@ -73,7 +73,7 @@ class TraceCommand final : public Command {
     try {
       outcome = record_trace(spec, stop);
     } catch (const std::bad_alloc&) {
-      throw;                                 // as everywhere: run_command_line() reports it
+      throw;                                 // handled by run_command_line()
     } catch (const std::exception& error) {  // no thread
       print_error("the workload could not be traced: {}", error.what());
       return ExitCode::measured_program_failed;

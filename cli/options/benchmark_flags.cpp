@@ -9,16 +9,16 @@ namespace {
 
 constexpr std::string_view kFlagPrefix = "--benchmark_";
 
-/// --json prints every repetition; --json-flat prints the medians, where --benchmark_out writes the
-/// repetitions.
+/// --json writes every repetition; --json-flat writes only the medians, if --benchmark_out already
+/// has the repetitions.
 constexpr std::string_view kStandardOutput = "--json";
 constexpr std::string_view kBesideOut = "--json-flat";
 
-/// A flag of Google Benchmark's. One without an option here decides only how Google Benchmark
-/// prints, or asks for what taskbench does anyway.
+/// A flag of Google Benchmark. A flag without an option here only changes Google Benchmark's
+/// output, or requests what taskbench does anyway.
 struct Flag {
   std::string_view name;
-  std::string_view option = {};      ///< the option of `run` that takes its value
+  std::string_view option = {};      ///< the option of `run` for its value
   std::string_view only_value = {};  ///< any other is refused, for the reason `why_only`
   std::string_view why_only = {};
 };

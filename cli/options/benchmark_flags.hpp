@@ -6,9 +6,9 @@
 
 namespace taskbench::cli {
 
-/// `words`, the program's name first, with `run` and its options in place of --benchmark_... flags.
-/// Unchanged if there are none, or if a command other than `run` is named. Throws UsageError for a
-/// flag that is unknown, or that cannot be done as asked.
+/// `words`, beginning with the program's name, with --benchmark_... flags replaced by `run` and its
+/// options. Unchanged if there are none, or if a command other than `run` is named. Throws
+/// UsageError for a flag that is unknown or has no equivalent.
 [[nodiscard]] Strings without_benchmark_flags(Strings words);
 
 }  // namespace taskbench::cli

@@ -46,7 +46,7 @@ class Candidates {
   std::string text_;
 };
 
-/// The command, or the option without its value, that the words before the last one lead to.
+/// The command, or the option without its value, that the preceding words lead to.
 struct Place {
   const CLI::App* app;
   const CLI::Option* awaits_value = nullptr;  ///< the option whose value is next

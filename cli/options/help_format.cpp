@@ -22,7 +22,7 @@ std::string entry(const std::string& name, const std::string& text) {
 }
 
 /// Wraps text in paragraphs: consecutive lines are joined first. Indented lines, as in examples,
-/// stay as they are; if one is too wide, its rest is indented further.
+/// stay as they are; the rest of one that is too wide is indented further.
 std::string reflowed(std::string_view text, std::size_t width) {
   std::string result;
   std::string paragraph;
@@ -61,8 +61,7 @@ HelpFormat::HelpFormat(int width)
   label("SUBCOMMANDS", "COMMAND");
 }
 
-/// Wraps text for the column of descriptions. Lines are not broken inside `last`, which may be
-/// empty.
+/// Wraps text for the column of descriptions. `last`, which may be empty, stays on one line.
 std::string HelpFormat::in_column(const std::string& text, const std::string& last) const {
   const std::size_t room = width_ - kColumnWidth;
   Strings lines = wrap(text, room);
@@ -80,7 +79,7 @@ std::string HelpFormat::in_column(const std::string& text, const std::string& la
 std::string HelpFormat::make_help(const CLI::App* app, std::string name,
                                   CLI::AppFormatMode mode) const {
   std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-  // CLI11 separates its groups both after one and before the next.
+  // CLI11 puts a separator both after a group and before the next.
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;
 }
@@ -100,7 +99,7 @@ std::string HelpFormat::make_subcommand(const CLI::App* app) const {
 }
 
 std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
-  // A positional's name is its label already.
+  // A positional's name already serves as its label.
   if (option->get_type_size() == 0 || option->get_positional()) return {};
   return " " + option->get_type_name();
 }

@@ -1,4 +1,4 @@
-// How `--help` looks: one column of options, text wrapped to the terminal, defaults last.
+// The layout of `--help`: one column of options, text wrapped to the terminal, defaults last.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace taskbench::cli {
 
-/// Width of the help text if no terminal says how wide it is.
+/// Width of the help text if no terminal determines it.
 inline constexpr int kHelpWidth = 100;
 
 class HelpFormat : public CLI::Formatter {
  public:
-  /// `width` is the terminal's; more than kHelpWidth columns are not used.
+  /// `width` is the terminal's; columns beyond kHelpWidth are not used.
   explicit HelpFormat(int width);
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string name,
                                       CLI::AppFormatMode mode) const override;

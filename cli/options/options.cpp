@@ -33,7 +33,7 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
   }
   std::uint64_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  // The text is all digits, so only a sign or more than 64 bits is left to fail.
+  // The text is all digits, so the only errors left are a sign or more than 64 bits.
   if (result.ec != std::errc{} || value < min || value > max) {
     refuse_range(name, text, std::to_string(min), std::to_string(max));
   }
@@ -41,8 +41,8 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
 }
 
 std::string duration_limit_text(double seconds) {
-  // The largest unit of which `seconds` is a whole number: 70s is not written in minutes. If there
-  // is none, the largest unit below it.
+  // The largest unit of which `seconds` is a whole multiple: 70s is not written in minutes. If
+  // there is none, the largest unit below it.
   const Unit* unit = kUnits;
   bool is_whole = false;
   for (const Unit& candidate : kUnits) {
@@ -72,7 +72,7 @@ double Duration::parse(std::string_view name, const Strings& words) const {
         name, shortened(text));
   }
   const double seconds = number * unit->seconds;
-  // The limits are compared with a little slack: 0.1 ms and 1e-4 s differ in the last bit.
+  // The limits have a small tolerance: 0.1 ms and 1e-4 s differ in the last bit.
   const bool inside = seconds >= min_s * (1 - 1e-9) && seconds <= max_s * (1 + 1e-9);
   if (result.ec != std::errc{} || !inside) {
     refuse_range(name, text, duration_limit_text(min_s), duration_limit_text(max_s));
@@ -121,7 +121,7 @@ const std::string& single(std::string_view name, const Strings& words) {
 }
 
 Strings BenchmarkNames::parse(std::string_view name, const Strings& words) {
-  for (const std::string& list : words) {  // a name given twice is reported once names are split
+  for (const std::string& list : words) {  // duplicates are reported after splitting
     if (contains(parts_of(list, ','), "")) {
       refuse("{}: an item of '{}' is empty", name, shortened(list));
     }
@@ -133,7 +133,7 @@ std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words
   std::vector<unsigned> numbers;
   for (const std::string& item : parse_list(name, words)) {
     const auto number = static_cast<unsigned>(parse_whole_number(name, item, min, max));
-    // "2,02" passes as two items.
+    // "2,02" passes as two different items.
     if (contains(numbers, number)) refuse("{}: {} is given twice", name, number);
     numbers.push_back(number);
   }
@@ -180,7 +180,7 @@ fs::path Journal::parse(std::string_view name, const Strings& words) const {
 
 CLI::Option* Options::add(const std::string& name, const std::string& label,
                           const std::string& help, std::function<void(const Strings&)> parse) {
-  // CLI11 passes a callback something else than the words if they are "{}", so they are read here.
+  // For the words "{}", CLI11 passes something else to a callback, so the words are read here.
   const auto callback = [app = app_, name, parse = std::move(parse)](const CLI::results_t&) {
     parse(app->get_option(name)->results());
     return true;

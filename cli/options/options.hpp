@@ -2,14 +2,14 @@
 //
 //   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of all random choices.");
 //
-// puts what was given into seed_, throws UsageError for anything but a number in that range, and
-// shows the value that seed_ has now as the default in --help. A kind, such as Number, has
-//   parse(name, words)  the value for what was given, in the order of the command line
-//   written(value)      what --help shows of a default; without this function, nothing
-//   words(value)        what repeats the value; without this function, written(value)
-//   offered()           what the shells complete; without this function, nothing
-// An option that excludes or needs another says so by excludes() and needs() of the CLI::Option
-// that value() returns.
+// puts the given value into seed_, throws UsageError for anything but a number in that range, and
+// shows the current value of seed_ as the default in --help. A kind, such as Number, has
+//   parse(name, words)  the value for the given words, in the order of the command line
+//   written(value)      a default as --help shows it; without this function, nothing
+//   words(value)        the words that repeat the value; without this function, written(value)
+//   offered()           the candidates for completion; without this function, nothing
+// If an option excludes or needs another, call excludes() and needs() of the CLI::Option that
+// value() returns.
 #pragma once
 
 #include <concepts>
@@ -29,21 +29,21 @@ namespace taskbench::cli {
 
 // Parsers from the text of an option to its value. All throw UsageError.
 
-/// "10" → 10, when it lies in [min, max]. `name` is the option or parameter, for the message.
+/// "10" → 10, if it is in [min, max]. `name` is the option or parameter, for the message.
 [[nodiscard]] std::uint64_t parse_whole_number(std::string_view name, std::string_view text,
                                                std::uint64_t min, std::uint64_t max);
 
-/// A duration in the unit that reads best: "0.1 ms", "10 s", "1 h".
+/// A duration in the most readable unit: "0.1 ms", "10 s", "1 h".
 [[nodiscard]] std::string duration_limit_text(double seconds);
 
-/// The items of a comma-separated list that was given once or several times. An empty item and
-/// an item given twice are errors: the second measurement would carry the first one's name.
+/// The items of a comma-separated list that was given once or several times. An empty item and a
+/// duplicate are errors: two measurements would have the same name.
 [[nodiscard]] Strings parse_list(std::string_view name, const Strings& given);
 
-/// What the shells complete for an option.
+/// The values that shells complete for an option.
 struct OptionValues {
   enum class Kind {
-    free,        ///< a number, a duration, an expression: nothing to offer
+    free,        ///< a number, a duration, an expression: no candidates
     file,        ///< the name of a file
     one_of,      ///< one of `names`
     list_of,     ///< a comma-separated list of `names`
@@ -53,17 +53,17 @@ struct OptionValues {
   Strings names;
 };
 
-/// What is known of an option besides what CLI11 knows.
+/// Facts about an option that CLI11 does not record.
 struct DeclaredOption {
   OptionValues offered{};
-  std::string repeated{};  ///< gives it the value it was declared with: " --seed 1"; may be empty
+  std::string repeated{};  ///< repeats the value at its declaration: " --seed 1"; may be empty
 };
 using DeclaredOptions = std::map<const CLI::Option*, DeclaredOption>;
 
 inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::max();
 
-/// The one value that was given. Throws UsageError for several, and for what looks like an option:
-/// the parser takes whatever follows an option that needs a value, as in "--json --quiet".
+/// The only value that was given. Throws UsageError for several, and for one that looks like an
+/// option: the parser takes any word after an option that needs a value, as in "--json --quiet".
 [[nodiscard]] const std::string& single(std::string_view name, const Strings& words);
 
 /// "10"
@@ -111,33 +111,33 @@ struct Text {
 
 /// The path of a file or folder.
 struct Path {
-  bool may_be_dash = true;  ///< a folder may be called "-"; with a file hardly anybody means one
+  bool may_be_dash = true;  ///< a folder may be called "-"; a file hardly ever is
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(const fs::path& value) { return value.string(); }
   [[nodiscard]] static OptionValues offered() { return {OptionValues::Kind::file, {}}; }
 };
 
-/// The path of a journal: a file, or a folder if `is_folder`. What already exists there must be of
-/// that kind; reading it finds out whether it is a journal.
+/// The path of a journal: a file, or a folder if `is_folder`. An existing path must be of that
+/// kind; whether it is a journal turns out when it is read.
 struct Journal : Path {
   bool is_folder = false;
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
 };
 
-/// Names as they were given: which commas separate them is known only once the benchmarks are.
+/// Names as given: only the list of benchmarks shows which commas separate them.
 struct BenchmarkNames {
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words);
   [[nodiscard]] static const Strings& words(const Strings& value) { return value; }
 };
 
-/// Words as they were given, for values that can be understood only with other options.
+/// Words as given, for values whose meaning depends on other options.
 struct AsGiven {
   OptionValues offers;
   [[nodiscard]] static Strings parse(std::string_view, const Strings& words) { return words; }
   [[nodiscard]] OptionValues offered() const { return offers; }
 };
 
-/// A value that a function makes of the option's name and words.
+/// A value computed by a function from the option's name and words.
 template <class Function>
 struct By {
   Function function;
@@ -172,7 +172,7 @@ template <class Row>
 /// One row of a table, by its `name`.
 template <class Row>
 struct Choice {
-  std::string_view noun;  ///< what the rows are: "format"
+  std::string_view noun;  ///< the noun for the rows: "format"
   std::span<const Row> rows;
   [[nodiscard]] const Row* parse(std::string_view name, const Strings& words) const {
     return find_row(name, noun, rows, single(name, words));
@@ -225,8 +225,8 @@ struct Choices {
 /// The command line after parsing.
 struct Invocation {
   Strings command_line;  ///< argv
-  const CLI::App& root;  ///< every command and option
-  const CLI::App& app;   ///< the command that is executed
+  const CLI::App& root;  ///< all commands and options
+  const CLI::App& app;   ///< the command being executed
   [[nodiscard]] bool given(const std::string& option) const { return app.count(option) > 0; }
 };
 
@@ -235,22 +235,22 @@ class Options {
  public:
   Options(CLI::App& app, DeclaredOptions& declared) : app_(&app), declared_(&declared) {}
 
-  /// Sets what --help says before the options, beginning with the summary line, and after them.
+  /// Sets the text of --help before the options, beginning with the summary line, and after them.
   void describe(const std::string& description, const std::string& footer) {
     app_->description(description)->footer(footer);
   }
 
-  /// An option that is already declared.
+  /// An option that has already been declared.
   [[nodiscard]] CLI::Option* operator[](const std::string& name) { return app_->get_option(name); }
 
-  /// Sets the heading in --help for the options that are declared from now on, and whether a
-  /// command that repeats the measurement elsewhere has to give them.
+  /// Sets the heading in --help for the options declared from now on, and whether a command that
+  /// repeats the measurement elsewhere must include them.
   void group(std::string name, bool is_repeated = true) {
     group_ = std::move(name);
     is_repeated_ = is_repeated;
   }
 
-  /// All options that are declared so far.
+  /// All options declared so far.
   [[nodiscard]] std::vector<CLI::Option*> all() { return app_->get_options(); }
 
   CLI::Option* flag(const std::string& name, bool& into, const std::string& help) {
@@ -309,14 +309,14 @@ class Options {
   bool is_repeated_ = true;
 };
 
-/// Options by their names, each with what repeats it on a command line.
+/// Options by name, with the words that repeat each on a command line.
 using Repeated = std::vector<std::pair<std::string, std::string>>;
 
-/// The options to which `declare` gives another value than `declare_other` does.
+/// The options that `declare` and `declare_other` give different values.
 using Declare = std::function<void(Options&)>;
 [[nodiscard]] Repeated differing_options(const Declare& declare, const Declare& declare_other);
 
-/// Declares --format, which names one of `formats`; `note` ends its help.
+/// Declares --format, whose value is one of `formats`; `note` ends its help.
 CLI::Option* declare_format(Options& options, const render::Format*& into,
                             std::string_view note = "",
                             std::span<const render::Format> formats = render::formats());

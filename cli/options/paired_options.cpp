@@ -22,8 +22,8 @@ bool is_inside(const fs::path& path) {
   return !normal.is_absolute() && *normal.begin() != "..";
 }
 
-/// Parses a program's command. Its path must lie below the worktree, or two revisions would be
-/// compared by the same file.
+/// Parses a program's command. Its path must be below the worktree; otherwise two revisions would
+/// be compared using the same file.
 std::string parse_program(std::string_view option, const Strings& given) {
   const std::string program = Text{}.parse(option, given);
   Strings words;
@@ -103,10 +103,10 @@ struct Instructions {
   }
 };
 
-/// When benchmarks are counted that nobody has asked to count: the values of --exact.
+/// The values of --exact: whether benchmarks are counted without an explicit request.
 constexpr Named<bool> kExact[] = {{"auto", true}, {"off", false}};
 
-/// What --acknowledge takes: the instructions, and each of their kinds.
+/// The values of --acknowledge: the instructions, and each of their kinds.
 Strings names_of_counts() {
   Strings names{model::kInstructions};
   for (const perf::InstructionKind& kind : perf::instruction_kinds()) names.emplace_back(kind.name);
@@ -122,13 +122,13 @@ Strings parse_acknowledged(std::string_view option, const Strings& given) {
   return names;
 }
 
-/// The options of `plan` that have another value than in `other`.
+/// The options whose values in `plan` and `other` differ.
 Repeated differing_options(PairedPlan plan, PairedPlan other) {
   return cli::differing_options([&](Options& options) { plan.declare(options); },
                                 [&](Options& options) { other.declare(options); });
 }
 
-/// What differs from the usual options of ab; seed and delta, which readers want to see, always.
+/// The options that differ from ab's defaults; always seed and delta, which readers want to see.
 std::string repeating_options(const PairedPlan& plan) {
   PairedPlan usual(false);
   usual.setup.seed = ~plan.setup.seed;
@@ -138,8 +138,8 @@ std::string repeating_options(const PairedPlan& plan) {
   return text;
 }
 
-/// Refuses an option that is given now and was another when the trial began. The budget, the
-/// timeout and what is acknowledged may change.
+/// Refuses an option that differs from its value when the trial began. The budget, the timeout and
+/// the acknowledged counts may change.
 void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
                           const model::PairedSetup& then) {
   PairedPlan begun = plan;
@@ -157,8 +157,8 @@ void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
   }
 }
 
-/// The trials in these journals; empty for a part that died at once, if some may be missing. On all
-/// CPUs, as reading takes longer than all that follows.
+/// The trials in these journals; empty for a part that died at once, if some may be missing. Uses
+/// all CPUs, since reading takes longer than everything after it.
 std::vector<std::optional<model::PairedTrial>> read_parts(const Strings& paths,
                                                           bool may_miss_some) {
   std::vector<std::optional<model::PairedTrial>> trials(paths.size());
@@ -175,7 +175,7 @@ std::vector<std::optional<model::PairedTrial>> read_parts(const Strings& paths,
     if (i >= at_once) parts[i - at_once].wait();
     parts[i] = std::async(std::launch::async, read, i);
   }
-  for (std::future<void>& part : parts) part.get();  // throws what the first that fails has thrown
+  for (std::future<void>& part : parts) part.get();  // rethrows the first failure
   return trials;
 }
 
@@ -192,7 +192,7 @@ PairedPlan::PairedPlan(bool for_gate) {
 }
 
 void PairedPlan::declare(Options& options) {
-  options.group("What to compare", false);  // the command that repeats it names them by itself
+  options.group("What to compare", false);  // the repeating command names these itself
   options.value("--base", base.command, "CMD", Text{},
                 "What to compare with. A pattern such as 'old/bench-*' or '{a,b}/bench' means "
                 "several executables of one build, linked differently, which take turns.");
@@ -443,7 +443,7 @@ void PairedPlan::complete(const Invocation& invocation) {
   timeout_is_given = invocation.given("--timeout");
   acknowledged_is_given = invocation.given("--acknowledge");
   if (setup.counts_instructions) setup.counts_first = false;  // all are counted
-  // Parts on different machines would not choose the same.
+  // Parts on different machines would make different choices.
   setup.fits_budget =
       !invocation.given("--repetitions") && !invocation.given("--min-time") && !part;
   refuse_other_options = [this, &invocation](const model::PairedSetup& then) {

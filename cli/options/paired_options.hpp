@@ -19,22 +19,22 @@ struct OnlySide {
 inline constexpr OnlySide kOnlySides[] = {
     {"base", true, false}, {"head", false, true}, {"both", true, true}};
 
-/// The values of --missing: whether parts may be; and those of --unit.
+/// The values of --missing: whether parts may be missing; and those of --unit.
 inline constexpr Named<bool> kMissing[] = {{"refuse", false}, {"ok", true}};
 inline constexpr Named<std::optional<model::Unit>> kVerdictUnits[] = {
     {"auto", std::nullopt}, {"block", model::Unit::block}, {"machine", model::Unit::machine}};
 
-/// The arguments of ab and gate. What declare() says of an option is all that there is to say: the
-/// command that repeats a trial, and what a journal was started with, are read off it.
+/// The arguments of ab and gate. declare() is the only description of an option: the command that
+/// repeats a trial, and the options that a journal was started with, are derived from it.
 struct PairedPlan : ComparisonPlan {
   explicit PairedPlan(bool for_gate);
 
   void declare(Options& options);
 
-  /// The parts that --merge names. Throws UsageError and json::JournalError.
+  /// The parts that --merge names, merged. Throws UsageError and json::JournalError.
   [[nodiscard]] model::PairedTrial merged() const;
 
-  /// Checks and completes the options for two programs, of this command line. Throws UsageError.
+  /// Checks and completes this command line's options for two programs. Throws UsageError.
   void complete(const Invocation& invocation);
 
   [[nodiscard]] std::string_view command() const { return is_gate ? "gate" : "ab"; }
@@ -48,7 +48,7 @@ struct PairedPlan : ComparisonPlan {
   VerdictOutput output;
 
  private:
-  /// Refuses --explain together with `option`, and says what does explain. Throws UsageError.
+  /// Refuses --explain together with `option`, and says what explains instead. Throws UsageError.
   void refuse_to_explain(std::string_view option, std::string_view why) const;
 
   void declare_merge(Options& options);

@@ -10,9 +10,9 @@
 namespace taskbench::cli {
 namespace {
 
-/// The first two of the files, in their order, that have the same bytes: one file by two names, or
-/// a copy. Files that are not regular are skipped, since they can be read only once, as are those
-/// that do not exist, cannot be reached or are too large: whoever reads them reports that.
+/// The first two of the files, in their order, with the same bytes: one file under two names, or a
+/// copy. Skips files that are not regular, since they can be read only once, and files that do not
+/// exist, cannot be reached or are too large: reading them later reports that.
 std::optional<std::pair<std::string, std::string>> first_equal_files(const Strings& paths) {
   std::map<std::uintmax_t, int> of_size;
   std::vector<std::optional<std::uintmax_t>> sizes;
@@ -28,8 +28,8 @@ std::optional<std::pair<std::string, std::string>> first_equal_files(const Strin
   std::map<std::pair<std::uintmax_t, std::uint64_t>, Strings> alike;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (!sizes[i] || of_size[*sizes[i]] < 2) continue;
-    // By a hash of the bytes: files of a history often have the same size, and comparing each with
-    // each other would read them a thousand times.
+    // Uses a hash of the bytes: files of a history often have the same size, and comparing all
+    // pairs would read each a thousand times.
     Strings& others = alike[{*sizes[i], model::fingerprint(read_file(paths[i]).bytes)}];
     for (const std::string& other : others) {
       if (have_equal_bytes(paths[i], other)) return std::pair{other, paths[i]};

@@ -21,10 +21,10 @@ using Chosen = std::span<const Workload* const>;
 
 constexpr double kMinRepetitionS = 0.01;      // when fitted to a time budget
 constexpr double kLoadedS = 10;               // default of a run of a load program
-constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
+constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a typing error
 
-/// The workloads that are named, or all that can run here; why others cannot goes to `left_out`.
-/// With a `loader`, only workloads that it can load.
+/// The named workloads, or all that can run here; `left_out` receives the reasons why others
+/// cannot. With a `loader`, only workloads that it can load.
 std::vector<const Workload*> choose_workloads(const Strings& names, const Loader* loader,
                                               Strings& left_out) {
   std::vector<const Workload*> chosen;
@@ -177,7 +177,7 @@ void check_plain(const Assignment& assignment, Chosen chosen) {
   refuse("--param: {}", unknown_name("parameter", assignment.name, parameter_names(chosen)));
 }
 
-/// The plain ones before the scoped ones.
+/// Unscoped assignments before scoped ones.
 std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
   std::vector<Assignment> assignments;
   for (const std::string& text : texts) {
@@ -198,8 +198,8 @@ std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
 }
 
 /// The parameters of every workload of `chosen`, in that order: the defaults, overridden by the
-/// plain assignments, overridden by the scoped ones. Throws UsageError for an assignment that is
-/// ill-formed, given twice, out of range, or that no chosen workload can take.
+/// unscoped assignments, overridden by the scoped ones. Throws UsageError for an assignment that is
+/// ill-formed, given twice, out of range, or for no chosen workload.
 std::vector<ParameterValues> parse_parameters(Chosen chosen, const Strings& assignments) {
   const std::vector<Assignment> parsed = parse_assignments(assignments, chosen);
   return each_of(chosen, [&](const Workload* workload) {
@@ -227,9 +227,9 @@ std::vector<Case> all_cases(Chosen chosen, const Strings& assignments,
   return cases;
 }
 
-/// What is wrong with the pattern, and where.
+/// The error in the pattern, and its place.
 std::string why_no_expression(const RE2& expression) {
-  std::string reason = expression.error();  // ends in ": " and what error_arg() is
+  std::string reason = expression.error();  // ends in ": " and error_arg()
   const std::string& culprit = expression.error_arg();
   if (!culprit.empty() && reason.ends_with(culprit)) {
     reason.resize(reason.size() - culprit.size());
@@ -296,7 +296,7 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   }
 }
 
-/// Plans a run under a load program. One run of the loader is a repetition.
+/// Plans a run with a load generator. One run of the loader is a repetition.
 void plan_load(const RunArguments& arguments, RunPlan& plan) {
   if (arguments.loader == nullptr) return;
   const double seconds = arguments.min_time_s.value_or(kLoadedS);
@@ -345,7 +345,7 @@ struct Placeholder {
   Strings values;
 };
 
-/// What stands for a value in a command: "{NAME}".
+/// The placeholder for a value in a command: "{NAME}".
 std::string place_of(const std::string& name) { return fmt::format("{{{}}}", name); }
 
 std::vector<Placeholder> parse_placeholders(const Strings& given) {
@@ -364,7 +364,7 @@ std::vector<Placeholder> parse_placeholders(const Strings& given) {
   return placeholders;
 }
 
-/// Every combination of the values of those that `text` has.
+/// Every combination of the values of the placeholders in `text`.
 std::vector<std::vector<Substitution>> combinations(const std::vector<Placeholder>& placeholders,
                                                     const std::string& text) {
   std::vector<std::vector<Substitution>> result(1);
@@ -399,8 +399,8 @@ Strings words_in(std::string_view option, const std::string& text) {
 constexpr std::string_view kOfNames =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/";
 
-/// Refuses "my sort=sort big.txt", which would run a program 'my', unless there is one, or the
-/// words before the = look like those of a command.
+/// Refuses "my sort=sort big.txt", which would run a program 'my', unless that program exists or
+/// the words before the = look like a command.
 void refuse_name_with_space(const std::string& text) {
   const std::size_t end = text.find_first_not_of(std::string(kOfNames) + ' ');
   if (end == std::string::npos || text[end] != '=') return;
@@ -413,8 +413,8 @@ void refuse_name_with_space(const std::string& text) {
          shortened(text), first, name);
 }
 
-/// The commands of "NAME=COMMAND", or of a command, which is its own name: one for each combination
-/// of the parameters that are in it.
+/// The commands of "NAME=COMMAND", or of a command, which is then its own name: one for each
+/// combination of its parameters.
 std::vector<TimedCommand> parse_command(const RunArguments& arguments, const std::string& text,
                                         const std::vector<Placeholder>& placeholders) {
   const std::size_t end = text.find_first_not_of(kOfNames);
@@ -473,7 +473,7 @@ RunPlan plan_commands(const RunArguments& arguments) {
   return plan;
 }
 
-/// The workloads that are named among the words, several in one with commas between them.
+/// The workloads named by the words, which may each contain several with commas between them.
 Strings names_in(const Strings& words) {
   Strings names;
   for (const std::string& word : words) {

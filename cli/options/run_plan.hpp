@@ -1,4 +1,4 @@
-// From the arguments of `taskbench run` to what will be measured, or a refusal before anything is.
+// Turns the arguments of `taskbench run` into a plan, or refuses them before anything is measured.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ inline constexpr std::uint64_t kMaxCases = 1000;
 inline constexpr std::uint64_t kMaxRepetitionsInAll = 1'000'000;
 inline constexpr unsigned kMaxRepetitions = 10'000;
 inline constexpr std::uint64_t kMaxIterations = 1'000'000'000;  ///< Google Benchmark's limit
-inline constexpr double kMinMinTimeS = 1e-4;  ///< below this the clock is what is measured
+inline constexpr double kMinMinTimeS = 1e-4;  ///< shorter repetitions would measure the clock
 inline constexpr double kMaxMinTimeS = 3600;
 inline constexpr double kMinTimeBudgetS = 0.1;
 inline constexpr double kMaxTimeBudgetS = 24 * 3600;
 
-/// A load program that --load takes.
+/// A load generator for --load.
 struct Loader {
   std::string_view name;
 };
 inline constexpr Loader kLoaders[] = {{"wrk"}};
 
-/// The options of `taskbench run`. Those that only together say what is measured are kept as they
-/// were given; the rest is in `plan`.
+/// The options of `taskbench run`. Options whose meaning depends on others are kept as given; the
+/// rest is in `plan`.
 struct RunArguments {
-  Strings words;  ///< WORKLOAD, and NAME=VALUE, which is another --param
+  Strings words;  ///< WORKLOAD, and NAME=VALUE, short for --param
   std::vector<const Scheduler*> schedulers{&harness::schedulers().front()};
-  std::vector<unsigned> workers;  ///< none: as many as there are CPUs
+  std::vector<unsigned> workers;  ///< empty: the number of CPUs
   Strings parameters;
   std::optional<std::string> filter;
   Strings commands;  ///< --command, as given; none: workloads are measured
-  /// For each command: what comes before and after it, as given, and what it reads.
+  /// For each command: the commands before and after it, as given, and its input.
   std::string setup;
   std::string prepare;
   std::string conclude;
@@ -53,11 +53,11 @@ struct RunArguments {
   RunPlan plan;
 };
 
-/// Turns arguments into a plan. `cpus` is how many CPUs the process may use. Touches no file.
-/// Throws UsageError for whatever cannot be done as asked.
+/// Turns arguments into a plan. `cpus` is the number of CPUs that the process may use. Accesses no
+/// files. Throws UsageError for requests that cannot be met.
 [[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
 
-/// Plans a run for a command that takes only one case; `noun` is what it makes of it: "trace".
+/// Plans a run for a command that takes only one case; `noun` names its result: "trace".
 [[nodiscard]] RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus,
                                     std::string_view noun);
 
@@ -65,13 +65,13 @@ struct RunArguments {
 /// --workers and --param. They are in the group "What to `verb`".
 void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb);
 
-/// What the shells complete after --param.
+/// The values that shells complete after --param.
 [[nodiscard]] OptionValues offered_parameters();
 
 /// Parses PLACE=NS.
 [[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& given);
 
-/// Parses CASE=N; plan_run() finds out whether there is such a case.
+/// Parses CASE=N; plan_run() checks whether there is such a case.
 [[nodiscard]] std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
                                                                    const Strings& given);
 

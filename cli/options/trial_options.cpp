@@ -40,7 +40,7 @@ struct Judged {
   static model::JudgedMetric one(std::string_view option, std::string_view text) {
     const std::size_t equals = text.rfind('=');
     std::string_view name = text.substr(0, equals);
-    // What a second brings forth should be more.
+    // A rate per second should be higher.
     bool more_is_better = name.ends_with("_per_second") || name.ends_with("/s");
     bool direction_is_given = false;
     for (const std::string_view prefix : {kMore, kLess}) {
@@ -59,7 +59,7 @@ struct Judged {
       if (name == time) refuse("{} '{}': times are always judged, by --delta", option, text);
     }
     const std::string percentage(text.substr(equals + 1));
-    const double most = more_is_better ? 0.99 : 10;  // nothing falls by more than all of it
+    const double most = more_is_better ? 0.99 : 10;  // nothing falls by more than 100 %
     return {.name = std::string(name),
             .delta = Percentage{0.0001, most}.parse(option, {percentage}),
             .more_is_better = more_is_better,
@@ -133,7 +133,7 @@ void VerdictOptions::declare(Options& options, double& delta, double& alpha) {
 
 namespace {
 
-/// Why an inconclusive result means nothing; empty if it means something.
+/// Why an inconclusive result is meaningless; empty if it is not.
 std::string why_blind(const Sight& sight) {
   if (!sight.could_fail) return "nothing could have failed";
   if (sight.blind.empty()) return {};

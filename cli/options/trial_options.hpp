@@ -1,5 +1,5 @@
 // The options that ab, gate, baseline, calibrate and compare share: how their processes measure,
-// when a verdict fails, and where results go.
+// when a verdict fails, and the destinations of results.
 #pragma once
 
 #include "cli/options/options.hpp"
@@ -21,10 +21,10 @@ void declare_sampling(Options& options, model::Sampling& sampling, double& timeo
 /// Declares --kind, the kind of all programs that are measured.
 void declare_kind(Options& options, std::string& kind);
 
-/// Declares --judge, the metrics that are judged beside the times.
+/// Declares --judge, the metrics that are judged in addition to the times.
 void declare_judged(Options& options, std::vector<model::JudgedMetric>& judged);
 
-/// Declares --allow-busy: do `what` on a busy machine as well.
+/// Declares --allow-busy, which permits `what` on a busy machine.
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);
 
 struct MeaningOfInconclusive {
@@ -51,8 +51,7 @@ struct VerdictOptions {
   void declare(Options& options, double& delta, double& alpha);
 
   /// The exit code of a verdict, with --inconclusive applied. An inconclusive result that could not
-  /// have failed, whatever was measured, or that is blind, passes only with `pass-always`; a note
-  /// says so.
+  /// have failed with any data, or that is blind, passes only with `pass-always`, with a note.
   [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, const Sight& sight) const;
 };
 
@@ -63,27 +62,27 @@ struct VerdictOutput {
   const render::Format* format = nullptr;
   bool quiet = false;
 
-  /// Declares these options. What --resume continues and what --json writes differ by command.
+  /// Declares these options. The help on --resume and --json differs by command.
   void declare(Options& options, JournalPlan& plan, const std::string& resume_help,
                const std::string& json_help);
 
-  /// Finds out, before anything is built or measured, whether the files, and a new journal, can be
+  /// Checks, before anything is built or measured, that the files, and a new journal, can be
   /// written now. Throws UsageError if not.
   void refuse_unwritable(const JournalPlan& plan) const;
 
-  /// Removes what an earlier run has left at --json and --markdown: a reader would take it for this
-  /// run's result, if this run fails before it writes.
+  /// Removes the files of an earlier run at --json and --markdown: if this run fails before it
+  /// writes them, a reader would mistake them for its result.
   void remove_stale() const;
 
-  /// Writes the files that were asked for. False, with the reason on standard error, if one could
-  /// not be written; the other is written all the same.
+  /// Writes the requested files. False, with the reason on standard error, if one could not be
+  /// written; the other is still written.
   [[nodiscard]] bool write(std::string_view verdicts, const render::Document& comment) const;
 
   /// Writes the files, and prints the chosen format. False if either failed.
   [[nodiscard]] bool conclude(const render::Answer& answer) const;
 };
 
-/// Checks the name of a baseline. Throws UsageError for what cannot be one.
+/// Checks the name of a baseline. Throws UsageError for an invalid name.
 [[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
 
 }  // namespace taskbench::cli

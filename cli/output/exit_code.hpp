@@ -1,4 +1,4 @@
-// What the process's exit status means. Scripts and CI branch on it: never renumber.
+// The meanings of the process's exit status. Scripts and CI depend on them: never renumber.
 #pragma once
 
 namespace taskbench::cli {
@@ -7,9 +7,9 @@ enum class ExitCode : int {
   pass = 0,
   regression = 1,
   usage = 2,          ///< usage or input error; nothing was measured, or a result was not written
-  inconclusive = 3,   ///< the data cannot carry a verdict
+  inconclusive = 3,   ///< the data do not support a verdict
   wrong_machine = 4,  ///< not the baseline's machine, or doctor finds it disturbed
-  measured_program_failed = 5,  ///< a workload ended wrongly or did not do its work
+  measured_program_failed = 5,  ///< a workload failed or did not do its work
   interrupted = 130,            ///< SIGINT, SIGTERM, SIGHUP: what was complete has been written
 };
 

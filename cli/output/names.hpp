@@ -1,4 +1,4 @@
-// What every file of cli/ needs: the words of the harness, and the parts that commands are made of.
+// Names that every file of cli/ needs: those of the harness, and the parts of commands.
 #pragma once
 
 #include "harness/trials/names.hpp"

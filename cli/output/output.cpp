@@ -16,7 +16,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// Shortens a long line by its middle. A message may quote what was given, however long it is.
+/// Shortens a long line by removing its middle. A message may quote input of any length.
 std::string without_middle(std::string_view line) {
   constexpr std::size_t kMost = 1000;
   constexpr std::size_t kEnd = 250;
@@ -33,7 +33,7 @@ std::string without_middle(std::string_view line) {
 
 /// Whether the environment's locale uses UTF-8; empty if it names no locale.
 std::optional<bool> locale_takes_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first one set takes effect
     std::string locale = environment_value(name);
     if (locale.empty()) continue;
     for (char& each : locale) {
@@ -44,7 +44,7 @@ std::optional<bool> locale_takes_utf8() {
   return std::nullopt;
 }
 
-/// Replaces each character outside of ASCII. Columns stay aligned where a replacement is as wide.
+/// Replaces each character outside ASCII. Columns stay aligned if the replacement is as wide.
 std::string in_ascii(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kLikes[] = {
       {"± ", "+-"}, {"±", "+-"}, {"×", "x"},  {"µ", "u"},  {"–", "-"}, {"─", "-"},
@@ -71,8 +71,8 @@ std::string for_people(std::string_view text) {
 }
 
 // Writes the message in one call, so that lines of several processes do not mix. A closed standard
-// error is no reason to fail. The message may quote a file or another program, and must not control
-// the terminal.
+// error is not a failure. The message may quote a file or another program, and must not control the
+// terminal.
 void print_line(std::string_view label, std::string_view message) {
   const std::string text = render::printable(message);
   std::string line = fmt::format("taskbench: {}: ", label);
@@ -90,8 +90,8 @@ bool print_result(std::string_view text) {
   return false;
 }
 
-/// The style for tables on standard output. In a file or a pipe each row stays on one line, however
-/// long.
+/// The style for tables on standard output. In a file or a pipe each row stays on one line, of any
+/// length.
 render::TableStyle table_style() {
   render::TableStyle style;
   const bool escapes = takes_escapes(STDOUT_FILENO);

@@ -1,5 +1,5 @@
-// What a command writes: results to standard output, everything else to standard error, and files
-// where its user asked for them.
+// The output of a command: results to standard output, everything else to standard error, and the
+// files that the user requested.
 #pragma once
 
 #include "cli/output/exit_code.hpp"
@@ -11,13 +11,13 @@
 
 namespace taskbench::cli {
 
-/// Writes to standard output and flushes: pass; or usage, with the reason on standard error, when
-/// that failed: a full disk behind a redirection must not look like success.
+/// Writes to standard output and flushes. Returns pass, or usage with the reason on standard error
+/// if that failed: a full disk behind a redirection must not look like success.
 [[nodiscard]] ExitCode printed(std::string_view text);
 
-/// Prints an answer in a format; false if that failed, as in printed(). What is for people is in
-/// ASCII if the locale names an encoding other than UTF-8, as LC_ALL=C does. So are notes and
-/// errors; other formats are UTF-8 in every locale.
+/// Prints an answer in a format; false if that failed, as in printed(). Formats for people, notes
+/// and errors are in ASCII if the locale names an encoding other than UTF-8, as LC_ALL=C does;
+/// other formats are UTF-8 in every locale.
 [[nodiscard]] bool print_answer(const render::Answer& answer, const render::Format& format);
 
 /// "taskbench: error: …" on standard error.
@@ -42,26 +42,26 @@ requires(sizeof...(Parts) > 0) void print_note(fmt::format_string<Parts...> form
 /// measured.
 [[nodiscard]] ExitCode fail_measurement(const ProgramError& error);
 
-/// Says that a trial was told to stop, if it was, and how to go on with it: "continue with …";
-/// `first` is what it had not measured yet if it cannot.
+/// Reports that a trial was stopped, if it was, and how to resume it: "continue with …". If it
+/// cannot be resumed, `first` names what it had not measured yet.
 [[nodiscard]] std::optional<ExitCode> interruption(Ending ending, std::string_view how_to_go_on,
                                                    std::string_view first);
 
-/// Prints an error for each case that failed. False if none has.
+/// Prints an error for each failed case. False if there is none.
 [[nodiscard]] bool report_failures(const std::vector<model::Case>& cases);
 
-/// Width of the terminal behind `descriptor`, else $COLUMNS, else `otherwise`.
+/// Width of the terminal at `descriptor`, otherwise $COLUMNS, otherwise `otherwise`.
 [[nodiscard]] int columns(int descriptor, int otherwise);
 
 /// Whether it is a terminal that understands escape sequences: TERM is set, and not "dumb".
 [[nodiscard]] bool takes_escapes(int descriptor);
 
-/// Finds out, before anything is measured, whether the file, if one is named, can be written now
-/// and the disk has room for that many bytes. Throws UsageError if not.
+/// Checks, before anything is measured, that the file, if one is named, can be written now and that
+/// the disk has room for that many bytes. Throws UsageError if not.
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes);
 
-/// Replaces the file, if one is named, whole or not at all. False, with the reason on standard
-/// error, if that failed. With `notes`, says on standard error what was written.
+/// Replaces the file, if one is named, atomically. False, with the reason on standard error, if
+/// that failed. With `notes`, reports on standard error what was written.
 [[nodiscard]] bool write_output(const std::optional<fs::path>& file, std::string_view content,
                                 bool notes = false);
 

@@ -29,7 +29,7 @@ ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet), is_rewritten_(takes_escapes(STDERR_FILENO)) {}
 
 void ProgressLine::show(const Progress& progress) {
-  if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result shows that
+  if (!is_rewritten_ && progress.case_name.empty()) return;  // the result shows that it is done
   std::string text =
       fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                   progress.repetitions_total, model::duration_text(progress.elapsed_s));

@@ -1,4 +1,4 @@
-// Shows on standard error how far a run is.
+// Shows the progress of a run on standard error.
 #pragma once
 
 #include <condition_variable>
@@ -10,9 +10,9 @@
 
 namespace taskbench::cli {
 
-/// On a terminal one line, always the newest; elsewhere, as in CI, a line now and then, so that
-/// logs stay short; with `quiet` nothing. Time counts from construction. Not thread-safe: for the
-/// thread that measures. Clears its line on destruction.
+/// On a terminal, one line that is updated; elsewhere, as in CI, a line now and then, so that logs
+/// stay short; nothing with `quiet`. Time counts from construction. Not thread-safe: for the
+/// measuring thread. Clears its line on destruction.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet);
@@ -30,10 +30,10 @@ class ProgressLine {
 
   [[nodiscard]] double elapsed_s() const;
 
-  /// A note on standard error; nothing when it is quiet.
+  /// Prints a note on standard error, unless quiet.
   void note(const std::string& text);
 
-  /// Takes a rewritten line off the terminal, before anything else is written there.
+  /// Removes an updated line from the terminal, before anything else is written there.
   void clear();
 
  private:
@@ -44,21 +44,21 @@ class ProgressLine {
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
 };
 
-/// A listener that shows on a line what it hears, and unless it is quiet prints notes. The line is
-/// clear once the listener, and each copy of it, is gone.
+/// A listener that shows progress on a line and, unless quiet, prints notes. The line is cleared
+/// when the listener and all its copies are gone.
 [[nodiscard]] Listener listener_on_a_line(bool quiet);
 
-/// Work that nothing can ask to stop, such as parsing a large file, or waiting for one. Once it
-/// takes longer than two seconds, a second thread shows how far it is.
+/// Work that cannot be asked to stop, such as parsing a large file, or waiting for one. If it takes
+/// longer than two seconds, a second thread shows its progress.
 ///
-/// While an object of this class lives, an interrupt ends the process with status 130, whatever the
-/// main thread does. So there must be nothing on the disk then that has to be removed.
+/// While an object of this class exists, an interrupt ends the process with status 130, whatever
+/// the main thread does. So there must be nothing on the disk then that needs to be removed.
 class UnstoppableWork {
  public:
-  /// `stop` comes from stop_on_signals(); `farewell` is the note that an interrupt ends with.
+  /// `stop` comes from stop_on_signals(); `farewell` is the note printed at an interrupt.
   UnstoppableWork(const std::stop_token& stop, std::string farewell);
 
-  /// Sets what is being done from now on: "reading result 3 of 1000". Empty: nothing to show.
+  /// Sets the description of the current work: "reading result 3 of 1000". Empty: nothing to show.
   void show(std::string text);
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
-constexpr std::size_t kReportBytes = 1 << 20;  // most of it the plots
+constexpr std::size_t kReportBytes = 1 << 20;  // mostly for the plots
 
 /// Turns "out/" into "out"; "." and "/" stay.
 fs::path without_trailing_slash(const fs::path& path) {
@@ -48,12 +48,12 @@ std::string advice(const std::error_code& why) {
   }
 }
 
-/// A folder of files that is written as a whole: into a temporary folder on the same disk first,
+/// A folder of files that is written as a whole: first into a temporary folder on the same disk,
 /// which is then renamed.
 class ReportFolder {
  public:
-  /// Makes the temporary folder: in `target` if that exists, else beside it. Throws UsageError if a
-  /// report could not be put there.
+  /// Makes the temporary folder: in `target` if that exists, otherwise beside it. Throws UsageError
+  /// if a report could not be put there.
   explicit ReportFolder(const fs::path& target) : target_(without_trailing_slash(target)) {
     std::error_code failed;
     const auto status = fs::status(target_, failed);
@@ -69,10 +69,10 @@ class ReportFolder {
     } else if (!fs::is_directory(status)) {
       refuse(": it is a file; name a folder");
     }
-    // The report that was killed may have been the first to this folder, which was not there yet.
+    // A killed report may have been the first to this folder, which did not exist yet.
     for (const fs::path& each : {parent, beside}) remove_left_behind(each, kBegin, kEnd);
     for (int attempt = 0; temporary_.empty(); ++attempt) {
-      constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
+      constexpr int kAttempts = 100;  // other processes of this number may have left some
       const fs::path candidate =
           beside / fmt::format("{}{}-{}{}", kBegin, ::getpid(), attempt, kEnd);
       if (fs::create_directory(candidate, failed)) {
@@ -85,7 +85,7 @@ class ReportFolder {
   }
   ReportFolder(const ReportFolder&) = delete;
   ReportFolder& operator=(const ReportFolder&) = delete;
-  /// Removes what was not published.
+  /// Removes all unpublished files.
   ~ReportFolder() {
     std::error_code ignored;
     if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
@@ -116,7 +116,7 @@ class ReportFolder {
     fs::rename(temporary_, target_, failed);
     if (!failed) {
       temporary_.clear();
-    } else if (fs::is_directory(target_)) {  // somebody has created it meanwhile
+    } else if (fs::is_directory(target_)) {  // created by someone else meanwhile
       move_into_target(last);
     } else {
       refuse("", failed);
@@ -141,7 +141,7 @@ class ReportFolder {
       return std::tuple(!entry.second, entry.first == last, entry.first);
     });
     std::error_code failed;
-    // Everything that can be known is checked before the first file is replaced.
+    // Everything that can be checked is checked before the first file is replaced.
     for (const auto& [name, is_folder] : entries) {
       const auto there = fs::status(target_ / name, failed);
       if (!fs::exists(there) || fs::is_directory(there) == is_folder) continue;
@@ -169,9 +169,9 @@ class ReportFolder {
 };
 
 struct DrawnPlots {
-  std::map<std::string, render::DrawnPlot> plots;  ///< all that were asked for, by name
+  std::map<std::string, render::DrawnPlot> plots;  ///< all requested plots, by name
   std::size_t missing = 0;
-  std::string reason;  ///< why the first of them is missing
+  std::string reason;  ///< why the first missing plot is missing
   bool interrupted = false;
 };
 
@@ -179,8 +179,7 @@ struct DrawnPlots {
 /// says why.
 render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folder,
                             const std::string& name) {
-  // The ends of complete files: with a full disk they are cut off, and gnuplot does not report
-  // that.
+  // The ends of complete files: a full disk cuts them off, and gnuplot does not report that.
   constexpr std::string_view kSvgEnd = "</svg>";
   constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
   const fs::path svg = folder / (name + ".svg");
@@ -223,7 +222,7 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
                       model::duration_text(progress.elapsed_s()));
       };
       show(0);
-      // --default-settings ignores the user's own, which may change anything.
+      // --default-settings ignores the user's own settings, which may change anything.
       const ProcessOutcome outcome =
           run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
                        .environment = {"LC_ALL=C.UTF-8"},

@@ -24,8 +24,8 @@ struct ReportRequest {
 /// Throws UsageError if no report can be written to `folder` now.
 void refuse_unwritable_report(const fs::path& folder);
 
-/// Writes index.html, report.md and plots/, whole or not at all. Plots that cannot be drawn are
-/// replaced by a sentence, and that is noted on standard error. Throws UsageError.
+/// Writes index.html, report.md and plots/, completely or not at all. Plots that cannot be drawn
+/// are replaced by a sentence, with a note on standard error. Throws UsageError.
 ExitCode write_report(const render::Document& document, const ReportRequest& request,
                       const std::stop_token& stop);
 

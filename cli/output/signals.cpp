@@ -7,9 +7,8 @@ namespace {
 
 std::stop_source stopping;
 
-// Makes only async-signal-safe calls. Resetting SIGINT and SIGTERM makes the second of either
-// deadly. SIGHUP stays caught: when a terminal goes away it is sent twice, by the shell and by the
-// kernel.
+// Calls only async-signal-safe functions. SIGINT and SIGTERM are reset, so that a second one kills.
+// SIGHUP stays caught, since closing a terminal sends it twice: from the shell and from the kernel.
 void request_stop(int) {
   // request_stop() is safe in a handler: without callbacks, and none is ever registered, it is one
   // exchange.
@@ -24,7 +23,7 @@ void handle(int number) {
   if (before.sa_handler == SIG_IGN) return;
   struct sigaction action {};
   action.sa_handler = request_stop;
-  action.sa_flags = SA_RESTART;  // writing the results must not fail half-way with EINTR
+  action.sa_flags = SA_RESTART;  // writing results must not fail midway with EINTR
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, nullptr);
 }

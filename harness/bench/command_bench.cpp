@@ -29,24 +29,22 @@ constexpr std::int64_t kMostIterations = 1'000'000;
 constexpr double kKiB = 1024;
 constexpr const char* kNothing = "/dev/null";
 constexpr int kToWrite = O_WRONLY | O_CREAT | O_TRUNC;
-/// What files are made for: all that the umask permits.
+/// Mode of new files: everything that the umask permits.
 constexpr mode_t kForAll = 0666;
-constexpr const char* kPeakMemory = "peak_memory_bytes";  // of its largest process
+constexpr const char* kPeakMemory = "peak_memory_bytes";  // of the largest process
 
-/// The most memory that this process has had. A child begins with that as its own peak, so less
-/// cannot be seen.
+/// This process's peak memory so far. A child's peak starts there, so a lower one is invisible.
 double own_peak_bytes() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   return kKiB * static_cast<double>(used.ru_maxrss);
 }
 
-/// How a command is started: in a session of its own, so that no terminal is there to read from or
-/// to stop it.
+/// How a command is started: in its own session, so that no terminal can be read from or stop it.
 class Start {
  public:
-  /// The command reads `input`, and what it prints goes to `output`, if that is not empty; what it
-  /// writes to its standard error goes to `errors`, or nowhere.
+  /// The command reads `input`; its output goes to `output`, unless that is empty, and its standard
+  /// error to `errors`, or nowhere.
   Start(const fs::path& input, const fs::path& output, int errors = -1) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
@@ -85,13 +83,13 @@ class Start {
   posix_spawnattr_t attributes_{};
 };
 
-/// What a command writes to its standard error, of which the end is kept.
+/// A command's standard error, of which the end is kept.
 struct Errors {
   Errors() {
     if (pipe.open()) ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   }
 
-  /// Takes what is there, so that the command can go on.
+  /// Reads all that is available, so that the command can go on.
   void drain() { harness::drain(pipe.read_end.get(), text, 1024, true); }
 
   Pipe pipe;
@@ -110,13 +108,13 @@ class PreparedCommand {
   [[nodiscard]] const model::Case& result() const { return result_; }
   [[nodiscard]] model::Case take_result() { return std::move(result_); }
 
-  /// How long a repetition takes, with what comes before and after each run.
+  /// Duration of a repetition, including what comes before and after each run.
   [[nodiscard]] double repetition_s() const {
     return whole_run_s_ * static_cast<double>(iterations_);
   }
 
   /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
-  /// as the settings say, to learn how many a repetition takes.
+  /// as the settings say, to find the number of iterations of a repetition.
   void prepare() {
     if (!may_use("--input", command_.input, R_OK)) return;
     if (!command_.output.empty() && !may_use("--output", command_.output, W_OK)) return;
@@ -170,7 +168,8 @@ class PreparedCommand {
     return std::nullopt;
   }
 
-  /// Whether the file that an option names may be read or written. Not opened, as it may be a pipe.
+  /// Whether the file that an option names may be read or written. Does not open it: it may be a
+  /// pipe.
   bool may_use(std::string_view option, const fs::path& file, int access) {
     bool may = ::access(file.c_str(), access) == 0;
     if (!may && errno == ENOENT && access == W_OK) {
@@ -181,8 +180,8 @@ class PreparedCommand {
     return may;
   }
 
-  /// Runs what an option says is to be done beside the command, if it says so; false if that failed
-  /// or this was told to stop.
+  /// Runs the command that an option adds to each run, if any; false if that failed or a stop was
+  /// requested.
   bool run_beside(std::string_view option, const Strings& words) {
     if (words.empty()) return true;
     Errors errors;
@@ -195,8 +194,8 @@ class PreparedCommand {
     return false;
   }
 
-  /// What one run took, and used together with the children that it waited for. Empty if it failed,
-  /// which the result says then, or was told to stop.
+  /// The time and resources of one run, including the children that it waited for. Empty if it
+  /// failed, which the result then says, or if a stop was requested.
   std::optional<model::Repetition> run_once(const Start& start, Errors* errors = nullptr) {
     if (!run_beside("--prepare", command_.prepare)) return std::nullopt;
     Run once = run(command_.words, start, errors);
@@ -228,7 +227,7 @@ class PreparedCommand {
     }
     const bool in_time = wait_for(pid, errors);
     const double took_s = seconds_since(begin);
-    ::kill(-pid, SIGKILL);  // what it left behind; its number is its own until it is reaped
+    ::kill(-pid, SIGKILL);  // its remains; its number is its own until it is reaped
     int status = 0;
     rusage used{};
     while (::wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
@@ -249,8 +248,7 @@ class PreparedCommand {
     return result;
   }
 
-  /// Returns when it has ended, and kills it when told to stop, or when its time is over: false
-  /// then.
+  /// Waits for the end of the command; kills it and returns false on a stop request or a timeout.
   bool wait_for(pid_t pid, Errors* errors) const {
     const auto begin = Clock::now();
     const double timeout_s = command_.timeout_s > 0 ? command_.timeout_s : HUGE_VAL;
@@ -267,7 +265,7 @@ class PreparedCommand {
       if (watched[0].revents == 0 && seconds_since(begin) >= timeout_s) in_time = false;
       if (!in_time || stop_.stop_requested()) ::kill(-pid, SIGKILL);
     }
-    siginfo_t ignored{};  // without pidfds, which came with Linux 5.3: until it ends by itself
+    siginfo_t ignored{};  // without pidfds (before Linux 5.3): until it ends by itself
     while (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
       if (stop_.stop_requested()) ::kill(-pid, SIGKILL);
@@ -280,7 +278,7 @@ class PreparedCommand {
   const std::stop_token& stop_;
   const Start start_{command_.input, command_.output};
   model::Case result_;
-  double whole_run_s_ = 0;  // with what comes before and after it
+  double whole_run_s_ = 0;  // including what comes before and after
   std::int64_t iterations_ = 1;
 };
 

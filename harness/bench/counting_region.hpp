@@ -1,11 +1,11 @@
-// Switches perf's counters on and off around what is measured, through the pipes that perf was
+// Switches perf's counters on and off around the measured code, through the pipes that perf was
 // given by `--control fifo:COMMANDS,ANSWERS`.
 //
 // perf counts a whole process, but should count only the timed part of a repetition, without the
-// warm-up, the start of threads and the verification. Whoever starts perf names the pipes in
-// TASKBENCH_PERF_CONTROL. Without that variable, nothing here is used.
+// warm-up, the start of threads and the verification. The process that starts perf names the pipes
+// in TASKBENCH_PERF_CONTROL. Without that variable, nothing here is used.
 //
-// To be used by the thread that measures.
+// To be used by the measuring thread.
 #pragma once
 
 #include "harness/os/descriptor.hpp"
@@ -16,7 +16,7 @@ namespace taskbench::harness {
 /// The variable that holds "COMMANDS,ANSWERS".
 inline constexpr const char* kPerfControlVariable = "TASKBENCH_PERF_CONTROL";
 
-/// The words that tell a failure of perf from one of the measured program: "perf did not answer
+/// Words that distinguish a failure of perf from one of the measured program: "perf did not answer
 /// 'enable'".
 inline constexpr const char* kPerfDidNot = "perf did not ";
 
@@ -29,7 +29,7 @@ class CountingRegion {
   /// Returns once perf has answered that its counters are on. Throws std::runtime_error if it does
   /// not answer within ten seconds.
   void begin() { tell("enable"); }
-  /// Like begin(), for off.
+  /// Like begin(), for switching off.
   void end() { tell("disable"); }
 
  private:

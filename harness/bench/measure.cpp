@@ -12,19 +12,20 @@ namespace taskbench::harness {
 namespace {
 
 // Repetitions aim this much above the minimum time, since a warm iteration may be faster than those
-// from which the count was derived.
+// that the count was derived from.
 constexpr double kMinTimeMargin = 1.1;
-// What a repetition takes besides its timed part: see PreparedCase; and some time for verification.
+// Duration of a repetition relative to its timed part: see PreparedCase; includes some
+// verification.
 constexpr double kRepetitionOverhead = 1.08;
 // A repetition shorter than this says more about the clock and the last wake-up than about the
 // case.
 constexpr double kMinTimeFloor_s = 0.01;
-// All warm-ups together take at most this share of a time budget. Google Benchmark approaches the
-// warm-up time in growing steps, so a warm-up may take twice as long as asked for.
+// Limit on all warm-ups together, as a share of a time budget. Google Benchmark approaches the
+// warm-up time in growing steps, so a warm-up may take twice as long as requested.
 constexpr double kWarmupShare = 0.25;
 constexpr double kWarmupOverhead = 2;
-// Repetitions are planned to use up this share of a time budget. If they take longer than planned,
-// those are left out that would end beyond the other multiple of it.
+// Share of a time budget that the repetitions are planned to use. If they take longer than planned,
+// those that would end beyond the other share are left out.
 constexpr double kPlannedShare = 0.98;
 constexpr double kMostOfBudget = 1.04;
 constexpr double kLateCalibration_s = 0.002;
@@ -48,7 +49,7 @@ class Session {
   }
 
   void warm_up() {
-    // Long enough for an iteration count that is right to a few per cent.
+    // Long enough for an iteration count that is accurate to a few per cent.
     const double calibration_s = std::clamp(warmup_s_ / 4, 0.002, 0.05);
     for (const auto& prepared : cases_) {
       report(prepared->name());
@@ -99,7 +100,7 @@ class Session {
       const Clock::time_point begin = Clock::now();
       double& took_s = took_s_.try_emplace(next, prepared.repetition_s()).first->second;
       if (prepared.repetitions_done() > 0 && took_s > most_left_s()) {
-        continue;  // a shorter one may still have its time
+        continue;  // a shorter one may still fit
       }
       prepared.run_repetition();
       took_s = seconds_since(begin);
@@ -109,7 +110,7 @@ class Session {
 
   Result finish() {
     Result result;
-    // A run is complete if it was told to stop only after its last repetition.
+    // A run is complete if the stop came after its last repetition.
     result.interrupted = stopped() && repetitions_left() > 0;
     result.repetitions_left = repetitions_left();
     result.min_time_s = min_time_s_;
@@ -121,19 +122,19 @@ class Session {
  private:
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
 
-  /// The minimum time of repetitions that take `seconds` each, with all that is around them.
+  /// The minimum time of repetitions that take `seconds` each, overhead included.
   static double min_time_of(double seconds) {
     return std::max(kMinTimeFloor_s, seconds / kRepetitionOverhead / kMinTimeMargin);
   }
 
-  /// The time that a time budget leaves at most; infinite without one.
+  /// The longest time that a time budget leaves; infinite without a budget.
   [[nodiscard]] double most_left_s() const {
     if (!settings_.time_budget_s) return std::numeric_limits<double>::infinity();
     return kMostOfBudget * *settings_.time_budget_s - seconds_since(start_);
   }
 
-  /// Every case has one repetition, however slow the machine is. If those that are still to come
-  /// have less time than planned, makes this one's repetitions shorter.
+  /// Every case has one repetition, however slow the machine is. If the cases still to come have
+  /// less time than planned, shortens this one's repetitions.
   void leave_time_for_others(PreparedCase& prepared) {
     const auto has_none = [](const auto& each) {
       return !each->failed() && each->repetitions_done() == 0;

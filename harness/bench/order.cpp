@@ -6,7 +6,7 @@
 namespace taskbench::harness {
 namespace {
 
-// The stack then begins anywhere within a page, and its place in the caches depends on that.
+// The stack then begins anywhere within a page, which decides its place in the caches.
 constexpr std::size_t kMaxPaddingBytes = 4096;
 
 // Uniform in [0, bound). Does not use std::uniform_int_distribution or std::shuffle, whose results
@@ -22,7 +22,7 @@ std::vector<std::size_t> interleaved_order(std::size_t cases, std::int64_t repet
   std::iota(round.begin(), round.end(), std::size_t{0});
   std::vector<std::size_t> order;
   for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
-    // Fisher and Yates: from the back, each place gets one of those not yet placed.
+    // Fisher-Yates shuffle: from the back, each place gets one of the cases not yet placed.
     for (std::size_t left = cases; left > 1; --left) {
       std::swap(round[left - 1], round[draw_below(random, left)]);
     }

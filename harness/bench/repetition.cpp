@@ -11,11 +11,11 @@
 namespace taskbench::harness {
 namespace {
 
-// The share of its iterations that a case runs untimed before a repetition: since its last
-// repetition, other cases have used the caches and branch predictors.
+// The share of its iterations that a case runs untimed before a repetition, since other cases have
+// used the caches and branch predictors in the meantime.
 constexpr std::int64_t kUntimedShare = 20;
 // How often an iteration is timed before the iterations of a repetition are fixed. The fastest
-// counts, so that a disturbance at that moment makes no repetition too short.
+// counts, so that a disturbance at that moment does not make repetitions too short.
 constexpr int kCalibrationLooks = 3;
 constexpr double kMaxIterations = 1e9;  // Google Benchmark's own limit
 constexpr const char* kInterrupted = "interrupted";
@@ -40,12 +40,12 @@ class Collector final : public benchmark::BenchmarkReporter {
 }  // namespace
 
 // One timed iteration, under a name that can be given to tools which observe the process: valgrind
-// --tool=callgrind --toggle-collect=taskbench_iteration counts exactly what is timed.
+// --tool=callgrind --toggle-collect=taskbench_iteration counts exactly the timed code.
 extern "C" [[gnu::noinline, gnu::used]] void taskbench_iteration(workloads::Instance& instance) {
   instance.run_iteration();
 }
 
-/// How long Google Benchmark should run the case: for exactly `iterations`, or, if that is 0, for
+/// How long Google Benchmark runs the case: for exactly `iterations` or, if that is 0, for
 /// `min_time_s` after `warmup_s`.
 struct PreparedCase::Length {
   std::int64_t iterations = 0;
@@ -90,7 +90,7 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
     if (cpus_.empty()) throw std::runtime_error("the CPUs of this process cannot be found out");
     bind_caller_ = spec.scheduler->runs_on_caller;
     builder.on_thread_start([this](unsigned worker) {
-      // relaxed: the flag is only ever set, and its reader is in no hurry.
+      // relaxed: the flag is only ever set, and its reader need not see that at once.
       if (!bind_to_cpu(cpus_[worker % cpus_.size()])) {
         binding_failed_.store(true, std::memory_order_relaxed);
       }
@@ -183,7 +183,7 @@ std::optional<model::Repetition> PreparedCase::time(const Length& length) {
   }
   Collector collector;
   benchmark::RunSpecifiedBenchmarks(&collector, nullptr, "all");
-  benchmark::ClearRegisteredBenchmarks();  // the lambda above must not outlive this case
+  benchmark::ClearRegisteredBenchmarks();  // the lambda must not outlive this case
 
   const auto& run = collector.last();
   if (!run) {
@@ -225,14 +225,14 @@ void PreparedCase::iterate(benchmark::State& state) {
     binding.emplace(cpus_.front());
     if (!binding->bound()) binding_failed_.store(true, std::memory_order_relaxed);
   }
-  // Read before the untimed iterations, since reading disturbs the caches. Under a load that goes
-  // by time, the thread waits for another process, which may itself wait for a CPU.
+  // Read before the untimed iterations, since reading disturbs the caches. Under a time-based load,
+  // the thread waits for another process, which may itself wait for a CPU.
   const auto schedules = by_time_ ? std::map<pid_t, ThreadSchedule>() : read_schedules();
   for (std::int64_t i = 0; i < untimed_iterations_ && !stop_.stop_requested(); ++i) {
     instance_->run_iteration();
   }
   if (stop_.stop_requested()) return state.SkipWithError(kInterrupted);
-  static_cast<void>(instance_->take_figures());  // of the untimed iterations
+  static_cast<void>(instance_->take_figures());  // discards those of the untimed iterations
   if (counted_) counted_->begin();
   before_ = Usage::read(*runtime_);
   for ([[maybe_unused]] auto iteration : state) {
@@ -271,7 +271,7 @@ void initialize_google_benchmark() {
       "--v=0",
   };
   std::array<char*, kFlags.size() + 1> arguments{};
-  // Google Benchmark moves the pointers around but leaves the characters alone.
+  // Google Benchmark moves the pointers, but does not change the characters.
   std::ranges::transform(kFlags, arguments.begin(),
                          [](const char* flag) { return const_cast<char*>(flag); });
   int count = static_cast<int>(kFlags.size());

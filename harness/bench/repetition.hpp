@@ -1,9 +1,9 @@
 // One case, prepared to run, and its repetitions, timed by Google Benchmark.
 //
-// Google Benchmark does the timing. measure() decides which repetition runs when, and with how many
-// iterations, so one benchmark with one repetition is registered at a time.
+// measure() decides which repetition runs when, and with how many iterations. So Google Benchmark,
+// which does the timing, has one benchmark with one repetition registered at a time.
 //
-// Used from one thread: the thread outside that the workloads speak of.
+// Used from one thread: the one that workloads call the thread outside.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class State;
 
 namespace taskbench::harness {
 
-/// A case with a runtime of its own, which lives until all its repetitions are done: a new one for
-/// each repetition would time cold caches and new threads. Meanwhile, the workers of other cases'
+/// A case with its own runtime, which lives until all its repetitions are done: a new one for each
+/// repetition would time cold caches and new threads. In the meantime, the workers of other cases'
 /// runtimes are parked and cost only memory.
 class PreparedCase {
  public:
@@ -33,25 +33,24 @@ class PreparedCase {
   PreparedCase(const PreparedCase&) = delete;
   PreparedCase& operator=(const PreparedCase&) = delete;
 
-  /// Runs the case for at least `warmup_s`, then for `calibration_s` to learn how long an iteration
-  /// takes.
+  /// Runs the case for at least `warmup_s`, then for `calibration_s` to measure how long an
+  /// iteration takes.
   void warm_up(double warmup_s, double calibration_s);
 
-  /// Runs the case for at least `warmup_s`, and learns nothing: its iterations are set.
+  /// Runs the case for at least `warmup_s` without measuring: its iterations are given.
   void warm_up(double warmup_s);
 
   /// Gives every repetition the iteration count that takes `seconds`: one count for all of them,
   /// since different counts bias the mean. Call it after warm_up().
   void fix_iterations(double seconds);
 
-  /// Like fix_iterations(), with a given count. Under a load that goes by time, neither has an
-  /// effect.
+  /// Like fix_iterations(), with a given count. Under a time-based load, neither has an effect.
   void set_iterations(std::int64_t iterations);
 
   /// Times one repetition and adds it to the result, unless the case fails or `stop` is set.
   void run_repetition();
 
-  /// Whether the case gave a wrong result, or threw. It takes no part in anything after that.
+  /// Whether the case gave a wrong result, or threw. It then takes part in nothing further.
   [[nodiscard]] bool failed() const { return !result_.error.empty(); }
 
   /// Whether the scheduler does the same in every run.
@@ -59,13 +58,13 @@ class PreparedCase {
 
   [[nodiscard]] std::int64_t repetitions_done() const;
 
-  /// How long one repetition should take, its untimed beginning included. 0 before
+  /// Expected duration of one repetition, including its untimed beginning. 0 before
   /// fix_iterations().
   [[nodiscard]] double repetition_s() const;
 
   [[nodiscard]] const std::string& name() const { return result_.name; }
 
-  /// The result can be taken before the runtime is shut down by the destructor.
+  /// The result, which can be taken before the destructor shuts down the runtime.
   [[nodiscard]] model::Case take_result() { return std::move(result_); }
 
  private:
@@ -79,26 +78,26 @@ class PreparedCase {
 
   std::stop_token stop_;
   model::Case result_;
-  std::vector<unsigned> cpus_;  // to bind threads to; empty: bind none
+  std::vector<unsigned> cpus_;  // to bind threads to; empty: not bound
   std::atomic<bool> binding_failed_{false};
   bool bind_caller_ = false;
   bool repeatable_ = false;
-  bool by_time_ = false;  // under a load that goes by time: one run of it is a repetition
+  bool by_time_ = false;  // under a time-based load, one run of it is a repetition
   std::optional<rt::Runtime> runtime_;
   std::unique_ptr<workloads::Instance> instance_;
-  std::string failure_;  // what body() caught
+  std::string failure_;  // caught by body()
   double iteration_s_ = 0;
   std::int64_t iterations_ = 0;
   std::int64_t untimed_iterations_ = 0;
-  std::unique_ptr<CountingRegion> counted_;  // around the timed loop; none in a run of its own
+  std::unique_ptr<CountingRegion> counted_;  // around the timed loop; none in its own run
   Usage before_;                             // around the timed loop that ran last
   Usage after_;
-  std::optional<double> queued_ns_;  // of its threads, meanwhile
+  std::optional<double> queued_ns_;  // of its threads during the loop
   workloads::Figures figures_;
 };
 
-/// Shields Google Benchmark from flags in environment variables with names as common as V. Call it
-/// before the first repetition.
+/// Shields Google Benchmark from flags in environment variables with names as common as V. Call
+/// this before the first repetition.
 void initialize_google_benchmark();
 
 }  // namespace taskbench::harness

@@ -14,7 +14,7 @@ std::int64_t ns_of(Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-// The model's ends are those of the runtime.
+// The model's poll ends are those of the runtime.
 static_assert(int(rt::PollEnd::finished) == int(model::TracePollEnd::finished) &&
               int(rt::PollEnd::idle) == int(model::TracePollEnd::idle) &&
               int(rt::PollEnd::yielded) == int(model::TracePollEnd::yielded) &&
@@ -124,7 +124,7 @@ class TracedCase {
     return true;
   }
 
-  /// Ends the workers. Returns what the workload finds wrong, or nothing.
+  /// Ends the workers. Returns the workload's complaint, if any.
   std::optional<std::string> end() {
     runtime_.shutdown();
     return instance_->verify();

@@ -11,23 +11,23 @@ namespace taskbench::harness {
 
 struct TraceSettings {
   std::int64_t iterations = 1;
-  std::int64_t warmup_iterations = 3;  ///< run before and left out
+  std::int64_t warmup_iterations = 3;  ///< run before the trace, not in it
   std::uint32_t events = 1U << 18;     ///< kept for each worker
   std::uint64_t seed = 1;
 };
 
 struct TraceOutcome {
-  model::Trace trace;  ///< without iterations when there was no time for one
+  model::Trace trace;  ///< has no iterations if there was no time for one
   bool interrupted = false;
-  std::string error;  ///< not empty: the workload failed, and this says how
+  std::string error;  ///< how the workload failed; empty if it did not
 };
 
-/// Called on the calling thread before each iteration, warm-up included, with how many are done and
-/// how many there are.
+/// Called on the calling thread before each iteration, including the warm-up, with the number of
+/// finished iterations and of all.
 using TraceProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
-/// Traces a case. `stop` may be requested by a signal handler: the current iteration is finished.
-/// Never throws because of a workload, but throws what building a runtime throws, memory included.
+/// Traces a case. `stop` may be requested by a signal handler: the current iteration is finished. A
+/// failing workload never makes it throw, but failing to build the runtime does, memory included.
 [[nodiscard]] TraceOutcome trace_case(const Case& spec, const TraceSettings& settings,
                                       const TraceProgress& progress, const std::stop_token& stop);
 
@@ -38,7 +38,7 @@ struct IterationTime {
 };
 
 /// Turns events into slices. A slice that began before the first event of its row begins with the
-/// row; one that has not ended ends with the trace.
+/// row; an unfinished one ends with the trace.
 [[nodiscard]] model::Trace to_model(const rt::Trace& recorded,
                                     const std::vector<IterationTime>& iterations);
 

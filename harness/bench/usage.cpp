@@ -10,7 +10,7 @@
 namespace taskbench::harness {
 namespace {
 
-// The names in result files. None is a key of Google Benchmark's JSON, which has counters next to
+// The names in result files. None is a key of Google Benchmark's JSON, which puts counters beside
 // its own keys.
 constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>, 13> kCounters{{
     {"steals", &rt::WorkerCounters::steal_operations},
@@ -36,7 +36,7 @@ std::map<pid_t, ThreadSchedule> read_schedules() {
   for (const auto& thread : fs::directory_iterator("/proc/self/task", failed)) {
     const std::string line = first_line(thread.path() / "schedstat");
     const auto words = words_of(line);
-    if (words.size() < 2) continue;  // it has just ended
+    if (words.size() < 2) continue;  // the thread has just ended
     const auto id = number<pid_t>(thread.path().filename().string());
     const auto ran = number<std::int64_t>(words[0]);
     const auto queued = number<std::int64_t>(words[1]);
@@ -47,7 +47,7 @@ std::map<pid_t, ThreadSchedule> read_schedules() {
 
 std::optional<double> queued_between(const std::map<pid_t, ThreadSchedule>& before,
                                      const std::map<pid_t, ThreadSchedule>& after, double cpu_ns) {
-  // What a running thread has run since its last tick is not counted yet.
+  // The time that a running thread has run since its last tick is not counted yet.
   constexpr double kTick_ns = 1e7;
   double ran_ns = 0;
   double queued_ns = 0;

@@ -12,22 +12,22 @@
 
 namespace taskbench::harness {
 
-/// The scheduler's counts of a thread.
+/// A thread's counts in the scheduler of the kernel.
 struct ThreadSchedule {
   std::int64_t ran_ns = 0;
-  std::int64_t queued_ns = 0;  ///< it could run, and waited for a CPU
+  std::int64_t queued_ns = 0;  ///< runnable, and waiting for a CPU
 };
 
 /// The schedules of each thread of this process; empty if the kernel does not say.
 [[nodiscard]] std::map<pid_t, ThreadSchedule> read_schedules();
 
-/// How long the threads waited for a CPU meanwhile, together. Empty if unknown: threads that had
-/// used a CPU have ended, so the remaining ones did not use all of `cpu_ns`.
+/// How long all threads together waited for a CPU between two readings. Empty if unknown: threads
+/// that used a CPU have ended, so the remaining ones did not use all of `cpu_ns`.
 [[nodiscard]] std::optional<double> queued_between(const std::map<pid_t, ThreadSchedule>& before,
                                                    const std::map<pid_t, ThreadSchedule>& after,
                                                    double cpu_ns);
 
-/// A reading of everything that only grows. Two readings, around a repetition, give its cost.
+/// A reading of counters that only grow. Two readings around a repetition give its cost.
 struct Usage {
   rt::WorkerCounters counters;  ///< of all workers and of the threads outside the pool
   long voluntary_switches = 0;  ///< of the whole process

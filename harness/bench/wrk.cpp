@@ -10,7 +10,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// How long wrk may take beyond its given time: it does not wait for answers at the end.
+/// Time that wrk may take beyond its given duration: it does not wait for answers at the end.
 constexpr double kWrkPatience_s = 30;
 constexpr double kVersionPatience_s = 10;
 
@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, double>, 5> kTimeUnits{
       fmt::format("wrk's output is not understood: '{}'", line.substr(0, 60)));
 }
 
-/// Removes the number that `text` begins with, and returns it.
+/// Removes the number at the beginning of `text`, and returns it.
 double take_number(std::string_view& text, std::string_view line) {
   double number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -91,7 +91,7 @@ workloads::LoadReport parse_wrk(std::string_view output) {
 }  // namespace
 
 std::string wrk_version() {
-  // wrk has no option just for this, and reports an error.
+  // wrk has no option for the version alone, and reports an error.
   const auto outcome = run_process({.command = {"wrk", "-v"}, .timeout_s = kVersionPatience_s}, {});
   if (outcome.is_missing()) {
     throw workloads::LoadError("wrk is not installed; the package wrk provides it");

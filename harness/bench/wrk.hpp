@@ -1,4 +1,4 @@
-// wrk(1), a program that loads HTTP servers. Debian has it as the package wrk.
+// wrk(1), a load generator for HTTP servers. Debian's package wrk contains it.
 #pragma once
 
 #include "harness/os/names.hpp"
@@ -10,7 +10,7 @@ namespace taskbench::harness {
 [[nodiscard]] std::string wrk_version();
 
 /// Runs wrk, and blocks the thread meanwhile. Empty if `stop` was requested. Throws
-/// workloads::LoadError if it prints what wrk does not, and std::runtime_error for errors of the
+/// workloads::LoadError for output that is not wrk's, and std::runtime_error for errors of the
 /// server.
 [[nodiscard]] std::optional<workloads::LoadReport> run_wrk(const workloads::LoadRun& run,
                                                            const std::stop_token& stop);

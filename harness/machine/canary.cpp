@@ -26,16 +26,16 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kLines = kBufferBytes / kLineBytes;
 constexpr int kWalkSteps = 16'000;
 constexpr int kRoundTrips = 400;
-constexpr int kHandovers = 100;  // there and back, in a batch
+constexpr int kHandovers = 100;  // to the partner and back, per batch
 constexpr int kHandoverBatches = 60;
 constexpr std::size_t kMaxLanes = 16;
-constexpr double kGiveUp_ns = 5e7;  // of a round whose partner does not get a CPU
+constexpr double kGiveUp_ns = 5e7;  // for a round whose partner gets no CPU
 
 double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-/// Makes the compiler compute the value, and forget what it knows of it.
+/// Makes the compiler compute the value, and forget what it knows about it.
 template <class T>
 void keep(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
@@ -52,8 +52,8 @@ double time_chain() {
   return ns_since(start);
 }
 
-/// Fresh pages, of the small size whatever the system prefers: the reach of the translation buffers
-/// must not depend on the luck of getting a huge page.
+/// Fresh pages of the small size, whatever the system prefers: the reach of the translation buffers
+/// must not depend on the chance of getting a huge page.
 class Buffer {
  public:
   Buffer()
@@ -75,7 +75,7 @@ class Buffer {
   void* memory_;
 };
 
-/// Stores in each line the number of the next: one cycle through all of them (Sattolo), always the
+/// Stores in each line the index of the next: one cycle through all lines (Sattolo), always the
 /// same.
 void shuffle(Buffer& buffer) {
   for (std::uint32_t i = 0; i < kLines; ++i) buffer.line(i) = i;
@@ -95,7 +95,7 @@ double time_walk(Buffer& buffer, std::uint32_t& place) {
   return ns_since(start);
 }
 
-/// Sleeps until it is `turn`'s turn. Does not spin before: the sleep is what is timed.
+/// Sleeps until it is `turn`'s turn. Does not spin first, since the sleep is what is timed.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t turn) {
   std::uint32_t now = 0;
   while ((now = word.load(std::memory_order_acquire)) != turn) {
@@ -108,7 +108,7 @@ void hand_over(std::atomic<std::uint32_t>& word, std::uint32_t turn) {
   futex(word, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/// Times wake-ups by futex on the CPU to which the caller is bound; its partner inherits that.
+/// Times wake-ups by futex on the caller's CPU; its partner inherits the binding to it.
 double time_futex() {
   std::atomic<std::uint32_t> word{0};
   std::thread partner([&] {
@@ -133,15 +133,15 @@ struct Pair {
   alignas(kLineBytes) std::atomic<bool> ended{false};
 };
 
-/// Spins, and never sleeps: what is timed is how far apart the two CPUs are.
+/// Spins and never sleeps, since this times the distance between the two CPUs.
 void spin_for(const Pair& pair, std::uint32_t turn) {
   while (pair.word.load(std::memory_order_acquire) != turn &&
          !pair.ended.load(std::memory_order_relaxed)) {
   }
 }
 
-/// Times the handovers of the first side, in batches. The least batch counts, since both sides were
-/// running in it. If the partner takes too long, there are fewer batches.
+/// Times the handovers of the first side, in batches. The fastest batch counts, since both sides
+/// were running during it. If the partner takes too long, there are fewer batches.
 double time_handovers(Pair& pair) {
   const Clock::time_point start = Clock::now();
   double least_ns = std::numeric_limits<double>::infinity();
@@ -169,7 +169,7 @@ void answer_handovers(Pair& pair) {
 
 using Rounds = std::array<double, kRounds>;
 
-/// What one CPU does. All lanes go through the same parts at the same time.
+/// The work of one CPU. All lanes go through the same parts at the same time.
 struct Lane {
   unsigned cpu = 0;
   Buffer buffer{};
@@ -185,10 +185,10 @@ using Pairs = std::array<Pair, kRounds>;
 
 struct Crew {
   std::deque<Lane> lanes;
-  std::deque<Pairs> pairs;  ///< of lanes 0 and 1, 2 and 3, …; an odd one is by itself
+  std::deque<Pairs> pairs;  ///< of lanes 0 and 1, 2 and 3, …; an odd lane has no partner
   std::atomic<bool> failed{false};
 
-  /// Makes nobody wait for a lane that cannot continue.
+  /// Releases everyone who waits for a lane that cannot continue.
   void give_up() {
     failed.store(true, std::memory_order_relaxed);
     for (Pairs& each : pairs) {
@@ -203,7 +203,7 @@ void run_lane(Crew& crew, std::size_t number, std::barrier<>& together) {
   shuffle(lane.buffer);
   const bool leads = number % 2 == 0;
   const bool paired = number / 2 < crew.pairs.size();
-  for (std::size_t i = 0; i < kRounds; ++i) {  // in turn: what disturbs for a moment hits one round
+  for (std::size_t i = 0; i < kRounds; ++i) {  // in turn: a brief disturbance hits one round only
     together.arrive_and_wait();
     lane.chain[i] = time_chain();
     together.arrive_and_wait();
@@ -231,11 +231,11 @@ void try_lane(Crew& crew, std::size_t number, std::barrier<>& together) {
   }
 }
 
-/// Disturbances only add time, so the least is what the machine can do just now: from pass to pass
-/// it scatters half as much as the median, on a busy machine.
+/// Disturbances only add time, so the minimum shows the current ability of the machine: from pass
+/// to pass it scatters half as much as the median, on a busy machine.
 double least(const Rounds& times) { return std::ranges::min(times); }
 
-/// The mean over the lanes that have this part.
+/// The mean over the lanes with this part.
 double mean_of(const std::deque<Lane>& lanes, Rounds Lane::*part) {
   double sum = 0;
   double count = 0;
@@ -247,8 +247,8 @@ double mean_of(const std::deque<Lane>& lanes, Rounds Lane::*part) {
   return sum / count;
 }
 
-/// All CPUs that the process may use, as for the measured program; if they are very many, some from
-/// all over the machine.
+/// All CPUs that the process may use, as for the measured program; if there are many, a selection
+/// from the whole machine.
 std::vector<unsigned> cpus_of_canary() {
   const std::vector<unsigned> allowed = allowed_cpus();
   if (allowed.empty()) return {0};

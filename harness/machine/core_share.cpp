@@ -20,13 +20,13 @@ using reports::model::Unknown;
 
 constexpr double kWarmUp_s = 0.03;
 constexpr double kLength_s = 0.3;
-/// Of a piece, which takes 30 to 60 µs: what disturbs it lasts for milliseconds.
+/// Length of a piece, which takes 30 to 60 µs: disturbances last for milliseconds.
 constexpr int kRoundsOfPiece = 5'000;
 constexpr std::size_t kFewestPieces = 100;
-/// Above this many times the best, a piece was slowed down. Interrupts are shorter than that.
+/// A piece slower than the best by more than this factor was slowed down. Interrupts are shorter.
 constexpr double kSlow = 1.25;
 
-/// Eight chains that do not wait for each other: one alone would leave room for a neighbour.
+/// Eight independent chains: a single one would leave room for a neighbour.
 void work(std::array<std::uint64_t, 8>& chains) {
   for (int round = 0; round < kRoundsOfPiece; ++round) {
     for (std::uint64_t& chain : chains) {

@@ -1,5 +1,5 @@
-// Whether somebody else uses the other half of the core: another hyperthread, which a virtual
-// machine does not show, or another core of a pair that shares its units.
+// Detects whether someone else uses the other half of the core: another hyperthread, which a
+// virtual machine does not show, or another core of a pair that shares its units.
 #pragma once
 
 #include <stop_token>
@@ -9,14 +9,14 @@
 
 namespace taskbench::harness {
 
-/// Has one CPU do the same work again and again, many independent operations at once, and looks how
-/// its CPU time scatters. Takes a third of a second of it. Not known if `stop` is requested
-/// meanwhile, or if the clock is too coarse.
+/// Repeats the same work on one CPU, many independent operations at once, and examines the scatter
+/// of its CPU time. Takes a third of a second of it. Not known if `stop` is requested meanwhile, or
+/// if the clock is too coarse.
 [[nodiscard]] reports::model::Fact<reports::model::CoreShare> probe_core_share(
     const std::stop_token& stop);
 
-/// What the times of equal pieces of work say, in s. Whoever is there all the time is not seen: the
-/// best tenth is what the others are compared with.
+/// Evaluates the times of equal pieces of work, in s. A permanent neighbour goes unnoticed: the
+/// best tenth is the reference for the others.
 [[nodiscard]] reports::model::Fact<reports::model::CoreShare> core_share_of(
     std::vector<double> pieces_s);
 

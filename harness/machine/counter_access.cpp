@@ -11,7 +11,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// Tries to count with the kernel's part, and without it if that is not permitted, as perf does.
+/// Tries to count with the kernel's part, and if that is not permitted without it, as perf does.
 model::EventAccess access_to(CountedEvent event, const EventOpener& open) {
   model::EventAccess access;
   access.error = open(event, false);

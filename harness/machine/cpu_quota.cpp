@@ -9,7 +9,7 @@ using model::CpuQuota;
 using model::Fact;
 using model::Unknown;
 
-/// The place where a hierarchy of groups is mounted, and the group that is visible there.
+/// The mount point of a hierarchy of groups, and the group that is visible there.
 struct Mount {
   fs::path point;
   std::string group;
@@ -52,7 +52,7 @@ std::optional<Mount> mount_of(std::string_view mountinfo, bool version_2) {
   return std::nullopt;
 }
 
-/// The folders of the process's group and of those above it, as far as they are visible.
+/// The folders of the process's group and of its ancestors, as far as they are visible.
 std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const std::string& group) {
   std::string below = group;
   if (mount.group != "/") {
@@ -70,7 +70,7 @@ std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const st
 }
 
 /// The quota in CPUs from "max 100000" or "50000 100000", which is 50,000 µs in every 100,000;
-/// version 1 has the second number in a file of its own. Without the file, the group has no such
+/// version 1 has the second number in a separate file. Without the file, the group has no such
 /// limit.
 Fact<std::optional<double>> quota_in(const fs::path& file) {
   constexpr std::optional<double> kNone;

@@ -1,4 +1,4 @@
-// How much CPU time the control groups of this process allow, version 1 and 2.
+// The CPU quota of this process's control groups, versions 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace taskbench::harness {
 
 /// The lowest quota of the process's own group and of all visible groups above it; a container sees
-/// only its own. `root` is the folder in which /proc and /sys are looked for.
+/// only its own. `root` is the folder that contains /proc and /sys.
 [[nodiscard]] model::Fact<model::CpuQuota> probe_cpu_quota(const fs::path& root = "/");
 
-/// In how many periods the groups with a quota were stopped because it was used up, since they were
-/// created. 0 without a quota.
+/// The number of periods in which the groups with a quota were throttled because it was used up,
+/// since they were created. 0 without a quota.
 [[nodiscard]] model::Fact<std::int64_t> count_quota_throttles(const fs::path& root = "/");
 
 }  // namespace taskbench::harness

@@ -24,7 +24,7 @@ using model::Unknown;
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
 
-/// The reason for a file that could not be understood, whether it exists or not.
+/// The reason for a file that could not be understood or does not exist.
 std::string unreadable(const fs::path& root, const fs::path& file) {
   std::error_code failed;
   return fmt::format("/{} {}", file.string(),
@@ -151,7 +151,7 @@ Fact<std::vector<model::ThermalZone>> thermal_zones(const fs::path& root) {
   return zones;
 }
 
-/// The value; 0 and an empty text say that it is not known.
+/// The value, with 0 and an empty text converted to "unknown".
 template <class T>
 Fact<T> unless_nothing(T value, std::string reason) {
   if (value == T()) return Unknown{std::move(reason)};
@@ -260,7 +260,7 @@ std::vector<model::BusyProcess> busiest_processes(const std::map<int, ProcessTim
   std::vector<model::BusyProcess> busy;
   for (const auto& [pid, time] : after) {
     const auto earlier = before.find(pid);
-    // A process that has started since then has used all of its CPU time since then.
+    // All CPU time of a process that started after the first reading counts.
     const double used = time.cpu_s - (earlier == before.end() ? 0 : earlier->second.cpu_s);
     if (seconds > 0 && used / seconds >= kLeastCpus)
       busy.push_back({time.name, pid, used / seconds, time.is_own});

@@ -1,4 +1,4 @@
-// Finds out what on this machine may disturb a measurement.
+// Finds possible disturbances of measurements on this machine.
 #pragma once
 
 #include <map>
@@ -8,10 +8,10 @@
 
 namespace taskbench::harness {
 
-/// The facts that do not change meanwhile: all but `at_rest`, `at_work`, `busiest` and `tools`. A
-/// fact that cannot be found out is unknown, with the reason. `root` is the folder in which /proc
-/// and /sys are looked for; the build, what the CPU says about a hypervisor, and what may be
-/// counted are this program's own.
+/// The facts that do not change during a measurement: all but `at_rest`, `at_work`, `busiest` and
+/// `tools`. A fact that cannot be determined is unknown, with the reason. `root` is the folder that
+/// contains /proc and /sys; the build, the CPU's statement about a hypervisor, and the permitted
+/// counters are this program's own.
 [[nodiscard]] model::DoctorFacts probe_disturbances(const fs::path& root = "/");
 
 /// Whether the CPUs may exceed their nominal rate, and the file that says so.
@@ -20,10 +20,10 @@ namespace taskbench::harness {
 struct ProcessTime {
   std::string name;
   double cpu_s = 0;
-  bool is_own = false;  ///< of the user that this process belongs to
+  bool is_own = false;  ///< of the user of this process
 };
 
-/// The CPU time of every process but this one, by its id. Empty if /proc shows none.
+/// The CPU time of every other process, by its id. Empty if /proc shows none.
 [[nodiscard]] std::map<int, ProcessTime> read_process_times(const fs::path& root = "/");
 
 /// The processes that used a hundredth of a CPU or more within `seconds`, the busiest first, at

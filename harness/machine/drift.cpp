@@ -18,7 +18,7 @@ using model::Unknown;
 using Count = Fact<std::int64_t>;
 
 constexpr double kShortest_s = 0.5;
-constexpr double kBusy_s = 0.02;  // governors look at the load every 10 ms and less
+constexpr double kBusy_s = 0.02;  // governors sample the load every 10 ms or less
 
 /// The columns of a CPU's line in /proc/stat, in ticks. The time of guests is included in user and
 /// nice.
@@ -34,7 +34,7 @@ double own_cpu_s() {
   return sum;
 }
 
-/// Adds a line "cpu0 4705 356 …"; false if it is not understood.
+/// Adds a line "cpu0 4705 356 …"; false if it cannot be parsed.
 bool add_line(const std::vector<std::string_view>& words, CpuTimes& times) {
   if (words.size() < kColumns + 1) return false;
   std::array<double, kColumns> ticks{};
@@ -72,7 +72,7 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
   return times;
 }
 
-/// Works until the governor has noticed. Limited in time as well as in CPU time: on a busy machine
+/// Works until the governor has noticed. Limited both in time and in CPU time: on a busy machine
 /// CPUs are awake anyway.
 void keep_this_cpu_busy() {
   const double until_s = thread_cpu_s() + kBusy_s;
@@ -91,10 +91,10 @@ double fastest_mhz(const fs::path& root) {
   return fastest;
 }
 
-/// The clock rate of the fastest CPU under load. An idle machine's rate differs before the first
-/// repetition and after the last, and says nothing about either. CPUs other than the one that reads
-/// may have slowed down for lack of work. /proc/cpuinfo is not used, since that of a virtual
-/// machine never changes.
+/// The clock rate of the fastest CPU under load. An idle machine's rate is different before the
+/// first repetition and after the last, and describes neither. CPUs other than the reading one may
+/// have slowed down for lack of work. /proc/cpuinfo is not used, since that of a virtual machine
+/// never changes.
 Fact<double> read_mhz(const fs::path& root) {
   if (fastest_mhz(root) > 0) keep_this_cpu_busy();
   const double fastest = fastest_mhz(root);
@@ -139,7 +139,7 @@ Count read_swapped_pages(const fs::path& root) {
   return sum;
 }
 
-/// The CPU time between two readings, exact to a few ticks, however short that was.
+/// The CPU time between two readings, accurate to a few ticks for any interval.
 Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
   if (!before.cpu || !after.cpu) return Unknown{(before.cpu ? after : before).cpu.reason};
   model::CpuUse use;
@@ -148,7 +148,7 @@ Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& 
   if (use.seconds <= 0 || use.total_s < 0) {
     return Unknown{"the kernel's counts of CPU time went backwards"};
   }
-  // Not clamped at 0: over several processes, what ticks assign to the wrong one evens out.
+  // Not clamped at 0: wrongly assigned ticks cancel out over several processes.
   use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
   use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
   return use;
@@ -157,7 +157,7 @@ Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& 
 Count grown(const Count& before, const Count& after) {
   if (!before) return before;
   if (!after) return after;
-  // A group or a CPU that goes away takes its count along.
+  // A group or a CPU that disappears takes its count with it.
   if (*after < *before) return Unknown{"the kernel's count went backwards"};
   return *after - *before;
 }
@@ -193,7 +193,7 @@ MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
   reading.quota_throttles = count_quota_throttles(root);
   reading.swapped_pages = read_swapped_pages(root);
   if (with_clock_rate) {
-    reading.mhz = read_mhz(root);  // last: of a second reading its work counts nowhere
+    reading.mhz = read_mhz(root);  // last, so that no second reading includes its work
   }
   return reading;
 }

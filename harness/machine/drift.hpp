@@ -1,4 +1,4 @@
-// What changes on the machine while something is measured.
+// Changes on the machine during a measurement.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace taskbench::harness {
 
-/// CPU time since the machine was started, of the CPUs that this process may use.
+/// CPU time since boot, of the CPUs that this process may use.
 struct CpuTimes {
   double busy_s = 0;    ///< not idle and not stolen
-  double stolen_s = 0;  ///< a CPU wanted to run, and the hypervisor ran another machine's
+  double stolen_s = 0;  ///< a CPU wanted to run while the hypervisor ran another machine's
   double total_s = 0;
 };
 
-/// Everything that only grows, and the clock rate. Two readings give a Drift.
+/// Counters that only grow, and the clock rate. Two readings give a Drift.
 struct MachineReading {
   double at_s = 0;       ///< of the monotonic clock
   double own_cpu_s = 0;  ///< of this process and the children it has waited for
@@ -26,17 +26,17 @@ struct MachineReading {
   model::Fact<std::int64_t> swapped_pages;
 };
 
-/// Takes about a tenth of a millisecond. If the kernel shows clock rates, 20 ms of work, at most
-/// 40, come before that, unless `with_clock_rate` is false; it must not be timed. `root` is the
-/// folder in which /proc and /sys are looked for.
+/// Takes about a tenth of a millisecond. If the kernel shows clock rates, this is preceded by 20 ms
+/// of work, at most 40, unless `with_clock_rate` is false; do not include it in timings. `root` is
+/// the folder that contains /proc and /sys.
 [[nodiscard]] MachineReading read_machine(const fs::path& root = "/", bool with_clock_rate = true);
 
 /// The drift from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so shares of
 /// less than half a second are unknown.
 [[nodiscard]] model::Drift drift_between(const MachineReading& before, const MachineReading& after);
 
-/// The use from `before` to `after`, in parts that add up over several processes, and without the
-/// clock rate.
+/// The use from `before` to `after`, in parts that can be summed over several processes, without
+/// the clock rate.
 [[nodiscard]] model::MachineUse use_between(const MachineReading& before,
                                             const MachineReading& after);
 

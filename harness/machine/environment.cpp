@@ -47,7 +47,7 @@ std::string local_date() {
 std::optional<bool> aslr_enabled() {
   const auto system_wide = flag_in("/proc/sys/kernel/randomize_va_space");
   if (!system_wide) return std::nullopt;
-  // 0xffffffff asks without changing anything. `setarch -R` switches ASLR off for one process.
+  // 0xffffffff only queries the value. `setarch -R` switches ASLR off for one process.
   const int persona = personality(0xffffffff);
   if (persona < 0) return std::nullopt;
   return *system_wide && (persona & ADDR_NO_RANDOMIZE) == 0;
@@ -78,8 +78,8 @@ void probe_google_benchmark(Environment& environment) {
   }
 }
 
-/// A fact about the library. Google Benchmark reports those only in its JSON; older versions report
-/// no version.
+/// A fact about the library. Google Benchmark reports such facts only in its JSON; older versions
+/// report no version.
 std::string library_fact(std::string_view context, std::string_view key) {
   const std::string quoted = fmt::format("\"{}\": \"", key);
   const auto start = context.find(quoted);
@@ -98,8 +98,8 @@ void probe_google_benchmark_build(Environment& environment) {
   environment.benchmark_library_build_type = library_fact(out.str(), "library_build_type");
 }
 
-/// Hypervisors identify themselves in the CPUID leaves from 0x40000000 on. Empty if the CPU says
-/// that there is none, or has no CPUID.
+/// Hypervisors identify themselves in the CPUID leaves from 0x40000000 on. Empty if the CPU reports
+/// no hypervisor, or has no CPUID.
 std::string hypervisor_signature() {
 #if defined(__x86_64__) || defined(__i386__)
   unsigned eax = 0;

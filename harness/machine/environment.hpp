@@ -1,4 +1,4 @@
-// Finds out on which machine, and with which build, a run is made.
+// Finds the machine and the build of a run.
 #pragma once
 
 #include "harness/os/names.hpp"
@@ -6,12 +6,12 @@
 
 namespace taskbench::harness {
 
-/// Reads /proc, /sys and the build's own constants. `executable` is argv[0] as given. What cannot
-/// be found out stays empty; nothing throws. `workloads_version` is for who measures workloads.
+/// Reads /proc, /sys and the build's own constants. `executable` is argv[0] as given. Unknown facts
+/// stay empty; nothing throws. `workloads_version` is for callers that measure workloads.
 [[nodiscard]] model::Environment probe_environment(std::string executable,
                                                    std::string_view workloads_version = {});
 
-/// "none", "kvm", "xen", … as probe_environment() reports it; empty if it could not be found out.
+/// "none", "kvm", "xen", … as in probe_environment(); empty if unknown.
 [[nodiscard]] std::string hypervisor();
 
 }  // namespace taskbench::harness

@@ -33,7 +33,7 @@ double ns_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double, std::nano>(end - start).count();
 }
 
-/// The resolution that the kernel states. One sample: there is nothing to repeat.
+/// The resolution stated by the kernel. One sample: there is nothing to repeat.
 Samples clock_resolution(const std::stop_token&) {
   timespec resolution{};
   if (::clock_getres(CLOCK_MONOTONIC, &resolution) != 0) {
@@ -42,7 +42,7 @@ Samples clock_resolution(const std::stop_token&) {
   return {static_cast<double>(resolution.tv_sec) * 1e9 + static_cast<double>(resolution.tv_nsec)};
 }
 
-/// The time from one reading to the first that differs.
+/// The time from one reading to the first different one.
 Samples clock_step(const std::stop_token& stop) {
   Samples samples;
   while (samples.size() < kSteps && !stop.stop_requested()) {
@@ -92,7 +92,7 @@ Samples timer_jitter(const std::stop_token& stop) {
       ++until.tv_sec;
       until.tv_nsec -= kNsPerSecond;
     }
-    // A sleep that a signal interrupts is no sample.
+    // A sleep interrupted by a signal does not count.
     if (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) continue;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -102,8 +102,8 @@ Samples timer_jitter(const std::stop_token& stop) {
   return samples;
 }
 
-/// A thread that sleeps, and notes when it wakes. Another thread waits until it is about to sleep,
-/// wakes it, and waits for its answer.
+/// A thread that sleeps, and records when it wakes. Another thread waits until it is about to
+/// sleep, wakes it, and waits for its answer.
 class Sleeper {
  public:
   /// Runs on `cpu`, or wherever the kernel puts it.
@@ -129,12 +129,12 @@ class Sleeper {
   }
 
  private:
-  /// Wakes the thread once it really sleeps: until then the call reports that it woke nobody.
+  /// Wakes the thread once it is really asleep: until then the call reports that it woke nobody.
   Clock::time_point wake() {
     while (true) {
       const Clock::time_point start = Clock::now();
       if (futex(bed_, FUTEX_WAKE_PRIVATE, 1) == 1) return start;
-      ::sched_yield();  // on one CPU it must be let run to fall asleep
+      ::sched_yield();  // on a single CPU it must run to fall asleep
     }
   }
 
@@ -158,7 +158,7 @@ class Sleeper {
   std::atomic<bool> ends_{false};
   Clock::time_point woken_at_{};
   std::uint32_t rounds_ = 0;
-  std::thread thread_;  // last: it starts when all the rest is there
+  std::thread thread_;  // last: it starts when all other members exist
 };
 
 /// Times wake-ups between two CPUs, if two may be used, as a scheduler's workers experience them.
@@ -173,7 +173,7 @@ Samples wake_up(const std::stop_token& stop) {
   Sleeper sleeper(other);
   Samples samples;
   while (samples.size() < kWakeUps && !stop.stop_requested()) {
-    // Waits until the thread has left its CPU: if it is woken while it falls asleep, it just stays.
+    // Waits until the thread has left its CPU: one that is woken while falling asleep just stays.
     for (const auto start = Clock::now(); ns_between(start, Clock::now()) < kAsleep_ns;) {
     }
     samples.push_back(sleeper.wake_up());

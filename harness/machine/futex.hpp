@@ -1,4 +1,4 @@
-// The system's futex, for code that times sleeping itself.
+// The system's futex, for code that times sleeping.
 #pragma once
 
 #include <linux/futex.h>

@@ -17,7 +17,7 @@ namespace {
 using model::KeyField;
 using model::MachineKey;
 
-/// The facts of the first CPU. The first column has their names on x86, the second those on Arm.
+/// The facts about the first CPU. The first column has their names on x86, the second those on Arm.
 std::map<std::string, std::string> cpu_facts(const fs::path& root) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNames{{
       {"model name", "cpu_model"},
@@ -62,7 +62,7 @@ struct Topology {
   std::string sockets;
 };
 
-/// The topology of the CPUs that are online: others have no folder `topology`.
+/// The topology of the online CPUs: others have no folder `topology`.
 Topology topology(const fs::path& root) {
   std::size_t cpus = 0;
   std::set<std::string> sockets;

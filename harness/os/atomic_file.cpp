@@ -17,9 +17,9 @@
 namespace taskbench::harness {
 namespace {
 
-/// Holds back, for the calling thread, the two signals that a write may raise and that would kill
-/// the process: SIGXFSZ (file size limit) and SIGPIPE (no reader). write() then fails with EFBIG or
-/// EPIPE, and there is a message.
+/// Blocks, for the calling thread, the two signals that a write may raise and that would kill the
+/// process: SIGXFSZ (file size limit) and SIGPIPE (no reader). write() then fails with EFBIG or
+/// EPIPE, which gives a message.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -28,7 +28,7 @@ class HeldSignals {
     sigemptyset(&pending);
     sigpending(&pending);
     for (const int number : {SIGXFSZ, SIGPIPE}) {
-      // A signal that was already pending is somebody else's and must stay pending.
+      // A signal that is already pending has another cause and must stay pending.
       if (sigismember(&pending, number) == 0) sigaddset(&held_, number);
     }
     pthread_sigmask(SIG_BLOCK, &held_, &before_);
@@ -47,7 +47,7 @@ class HeldSignals {
   sigset_t before_{};
 };
 
-/// Where a path leads once its symbolic links are followed.
+/// The destination of a path after following its symbolic links.
 struct Target {
   fs::path file;                     ///< no symbolic link, unless `descriptor` is set
   fs::path folder;                   ///< of the file
@@ -58,10 +58,10 @@ struct Target {
   }
 };
 
-/// What a system call failed at while dealing with a path.
+/// A failed system call on a path.
 struct Failure {
   const char* step = "";  ///< "create a file", "write", …
-  int error = 0;          ///< 0: it did not fail
+  int error = 0;          ///< 0: success
 };
 
 std::string folder_name(const fs::path& folder) {
@@ -105,8 +105,8 @@ WriteOutcome refused(const fs::path& path, std::string_view reason) {
   return {fmt::format("cannot write \"{}\": {}", path.native(), reason)};
 }
 
-/// 1 for "/dev/stdout", 3 for "/dev/fd/3". Opening these anew would write to the start of a file
-/// that the shell redirected us to, over what was printed before; the descriptor itself does not.
+/// 1 for "/dev/stdout", 3 for "/dev/fd/3". Reopening these would write to the start of a file that
+/// the shell redirected to, over earlier output; the descriptor itself does not.
 std::optional<int> own_descriptor(const std::string& path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -119,7 +119,7 @@ std::optional<int> own_descriptor(const std::string& path) {
   return std::nullopt;
 }
 
-/// Follows symbolic links, dangling ones too; 0 or an errno.
+/// Follows symbolic links, including dangling ones; returns 0 or an errno.
 int resolve(const fs::path& path, Target& target) {
   constexpr int kMostLinks = 40;  // Linux's own limit
   target.file = path;
@@ -164,12 +164,12 @@ constexpr std::string_view kTemporaryBegin = ".taskbench-";
 constexpr std::string_view kTemporaryEnd = ".tmp";
 
 /// A new file beside the target, removed on destruction unless it was renamed. Locked meanwhile, so
-/// that no other process takes it for one that a killed process has left.
+/// that no other process mistakes it for the leftover of a killed process.
 class TemporaryFile {
  public:
-  /// Creates the file. Its name does not grow with the target's, which may be as long as the file
-  /// system allows. Its mode is that of any newly created file, so that umask and default ACLs
-  /// apply.
+  /// Creates the file. The length of its name does not depend on the target's, which may be the
+  /// longest that the file system allows. Its mode is that of any newly created file, so that umask
+  /// and default ACLs apply.
   explicit TemporaryFile(const fs::path& folder) {
     constexpr int kAttempts = 100;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -217,8 +217,8 @@ int sync_to_disk(int fd) {
   return 0;
 }
 
-/// Gives the new file the old one's permissions, then its owner, where that is permitted. In this
-/// order: whoever has given a file away may no longer change it.
+/// Gives the new file the old one's permissions, then its owner, if permitted. In this order: after
+/// giving a file away, a process may no longer change it.
 int keep_mode_and_owner(int fd, const struct stat& old) {
   if (::fchmod(fd, old.st_mode & 0777) != 0) return errno;
   struct stat fresh {};
@@ -229,7 +229,7 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
   return 0;
 }
 
-/// Does everything up to and including the rename; returns what failed.
+/// Does everything up to and including the rename; returns the failure, if any.
 Failure replace(const Target& target, std::string_view content, bool syncs) {
   remove_left_behind(target.folder, kTemporaryBegin, kTemporaryEnd, fs::file_type::regular);
   TemporaryFile temporary(target.folder);
@@ -243,7 +243,7 @@ Failure replace(const Target& target, std::string_view content, bool syncs) {
   if (syncs) {
     if (const int error = sync_to_disk(fd)) return {"sync a file to the disk", error};
   }
-  // A network file system reports a full disk only now.
+  // A network file system reports a full disk only on close.
   if (const int error = temporary.file().close()) return {"write a file", error};
   return {"replace the file", temporary.rename_to(target.file)};
 }
@@ -264,8 +264,8 @@ Failure write_directly(const Target& target, std::string_view content) {
   return {"write", device.close()};
 }
 
-/// Checks without opening the file, which would wait for a pipe's reader, or end what the reader
-/// waits for.
+/// Checks without opening the file, which would wait for a pipe's reader, or signal end of file to
+/// it.
 Failure check_directly(const Target& target) {
   if (target.descriptor) {
     const int flags = ::fcntl(*target.descriptor, F_GETFL);
@@ -281,12 +281,12 @@ Failure check_new_file(const Target& target, std::size_t expected_bytes) {
   const auto bytes = static_cast<off_t>(std::max<std::size_t>(expected_bytes, 1));
   int error = EINTR;
   while (error == EINTR) error = ::posix_fallocate(temporary.file().get(), 0, bytes);
-  // A file system that cannot reserve space reports that; then only writing would tell.
+  // A file system that cannot reserve space says so; then only writing would tell.
   return {"write a file", error == EOPNOTSUPP || error == EINVAL ? 0 : error};
 }
 
-/// The common part of write_atomically() and check_writable(): resolves the path, refuses, or does
-/// one or the other.
+/// The common part of write_atomically() and check_writable(): resolves the path, then refuses or
+/// performs one of the two actions.
 template <class Directly, class Replacing>
 WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly directly,
                          Replacing replacing) {

@@ -1,11 +1,11 @@
-// Files that are written whole or not at all.
+// Writes files completely or not at all.
 //
 // A regular file is replaced: a temporary file in the same folder is written, synced and renamed
-// over it, so that at every moment, a kill -9 or a power cut included, the path names either the
-// old content or the new. The file keeps its permissions and, where the system lets us, its owner;
-// other hard links keep the old content. A symbolic link stays a link: what it points at is
-// replaced. What is not a regular file (/dev/stdout, /dev/null, a pipe, a terminal) is written to
-// directly. Linux only.
+// over it. So at every moment, even after kill -9 or a power cut, the path names either the old
+// content or the new. The file keeps its permissions and, if the system permits, its owner; other
+// hard links keep the old content. A symbolic link stays a link: its target is replaced. Anything
+// but a regular file (/dev/stdout, /dev/null, a pipe, a terminal) is written to directly. Linux
+// only.
 //
 // Nothing is synced for the one file that kScratchVariable names in the environment: the process
 // that started this one reads it at once and removes it, and a sync takes longer than many a
@@ -29,22 +29,21 @@ struct [[nodiscard]] WriteOutcome {
   [[nodiscard]] bool ok() const { return error.empty(); }
 };
 
-/// Replaces `path` by `content`: temporary file in the same folder, fsync, rename, fsync of the
-/// folder. On any failure the old file stands untouched and the temporary one is gone. A full disk,
-/// a file size limit and a closed pipe are failures like any other: no signal is raised.
+/// Replaces `path` with `content`: temporary file in the same folder, fsync, rename, fsync of the
+/// folder. On any failure the old file is unchanged and the temporary one is gone. A full disk, a
+/// file size limit and a closed pipe are ordinary failures: no signal is raised.
 WriteOutcome write_atomically(const fs::path& path, std::string_view content);
 
-/// Whether write_atomically(path) replaces or creates a file, so that it may be called again. What
-/// is no regular file is written to directly, and would get both texts.
+/// Whether write_atomically(path) replaces or creates a file, so that it may be called again.
+/// Anything but a regular file is written to directly, and would receive both texts.
 [[nodiscard]] bool is_replaced(const fs::path& path);
 
 /// Removes the regular file that write_atomically(path) would replace, if there is one; empties it
-/// if its folder does not permit that. Reports no failure: what is still there was not ours to
-/// lose.
+/// if its folder does not permit that. Reports no failure: a remaining file was not ours to remove.
 void remove_replaced(const fs::path& path);
 
-/// Finds out, before anything is measured, whether write_atomically(path) could work now:
-/// the folder exists and takes a new file of `expected_bytes`. Leaves nothing behind.
+/// Checks, before anything is measured, whether write_atomically(path) could work now: the folder
+/// exists and accepts a new file of `expected_bytes`. Leaves nothing behind.
 WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes);
 
 }  // namespace taskbench::harness

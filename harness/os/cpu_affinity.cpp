@@ -33,8 +33,8 @@ ScopedBinding::ScopedBinding(unsigned cpu) {
 }
 
 ScopedBinding::~ScopedBinding() {
-  // The kernel accepted this set before. Should it refuse now (CPUs taken offline), the thread
-  // stays bound, which only costs speed later.
+  // The kernel accepted this set before. If it refuses now (CPUs taken offline), the thread stays
+  // bound, which only costs speed later.
   if (bound_) (void)sched_setaffinity(0, sizeof before_, &before_);
 }
 

@@ -7,10 +7,10 @@
 
 namespace taskbench::harness {
 
-/// The CPUs that the calling thread may use, in ascending order. Empty if that cannot be found out.
+/// The CPUs that the calling thread may use, in ascending order. Empty if unknown.
 [[nodiscard]] std::vector<unsigned> allowed_cpus();
 
-/// The number of these CPUs or, if that cannot be found out, of those of the machine. At least 1.
+/// The number of these CPUs or, if unknown, of those of the machine. At least 1.
 [[nodiscard]] unsigned usable_cpu_count();
 
 /// Binds the calling thread to `cpu`. False if the kernel refuses.

@@ -1,4 +1,4 @@
-// Open files.
+// Open file descriptors.
 #pragma once
 
 #include <fcntl.h>

@@ -16,8 +16,8 @@ namespace {
 
 FileContent refused(std::string why) { return {{}, std::move(why)}; }
 
-/// A nameless file that keeps as many bytes in memory as were freed, and a drawn number more. The
-/// kernel's allocator often hands out first what it got back last.
+/// A nameless file that keeps as many bytes in memory as were freed, and a random number more. The
+/// kernel's allocator often reuses first the pages that were freed last.
 Descriptor fill_page_cache(std::uintmax_t freed_bytes) {
   constexpr std::uintmax_t kMostBytes = 16 << 20;
   constexpr std::uintmax_t kMostMore = 2 << 20;
@@ -26,7 +26,7 @@ Descriptor fill_page_cache(std::uintmax_t freed_bytes) {
   Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   std::random_device random;
   const std::string bytes(std::min(freed_bytes, kMostBytes) + random() % kMostMore, 'x');
-  // A full disk is no error: the file is then placed where the kernel likes.
+  // A full disk is not an error: the kernel then chooses the file's place.
   if (file.is_open()) static_cast<void>(write_all(file.get(), bytes));
   return file;
 }
@@ -47,7 +47,7 @@ FileContent read_file(const fs::path& path, std::uintmax_t most_bytes) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return refused(fmt::format("cannot be opened: {}", std::strerror(errno)));
-  // A text that grows has room for twice as much at the worst, and is copied meanwhile.
+  // Growing a string may allocate up to twice its size, and copies it.
   if (!failed) content.bytes.reserve(static_cast<std::size_t>(size) + 1);
   std::vector<char> block(std::size_t{1} << 16);
   while (file && content.bytes.size() <= most_bytes) {

@@ -9,7 +9,7 @@ namespace taskbench::harness {
 
 namespace {
 
-/// Opens and locks it; a link is none of ours, and would lead elsewhere.
+/// Opens and locks a leftover; a link is not one of ours, and would lead elsewhere.
 Descriptor open_locked(const fs::path& path, int flags) {
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
   if (descriptor.is_open() && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {

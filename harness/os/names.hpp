@@ -1,4 +1,4 @@
-// What every file of the harness needs: the words of the language, the clock, and the model that it
+// Names that every file of the harness needs: language vocabulary, the clock, and the model that it
 // fills.
 #pragma once
 
@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// What may start now and end by `deadline`: at most `most_s`, and 0 once it has passed.
+/// The time that is left until `deadline`: at most `most_s`, and 0 once it has passed.
 [[nodiscard]] inline double limit_s(double most_s,
                                     const std::optional<Clock::time_point>& deadline) {
   return deadline ? std::clamp(-seconds_since(*deadline), 0.0, most_s) : most_s;

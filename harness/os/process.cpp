@@ -17,9 +17,9 @@ namespace taskbench::harness {
 namespace {
 
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
-constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
+constexpr int kPollInterval_ms = 50;  // delay until `stop` is noticed
 
-/// Pointers for exec, which must be made before fork().
+/// Pointers for exec, which must be built before fork().
 std::vector<char*> pointers(const Strings& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
@@ -78,7 +78,7 @@ class Child {
     std::array<pollfd, 3> watched{{{reports_.read_end.get(), POLLIN, 0},
                                    {output_.read_end.get(), POLLIN, 0},
                                    {errors_.read_end.get(), POLLIN, 0}}};
-    while (watched[0].fd >= 0) {  // the supervisor lives
+    while (watched[0].fd >= 0) {  // while the supervisor exists
       if (outcome.end == End::exited) {
         if (stop.stop_requested()) outcome.end = End::interrupted;
         if (outcome.end == End::exited && seconds_since(start) >= request.timeout_s)
@@ -108,16 +108,16 @@ class Child {
             std::size_t most_output_bytes) {
     const auto take = [](pollfd& from, std::string& into, std::size_t limit, bool keep_the_end) {
       if (from.fd >= 0 && !drain(from.fd, into, limit, keep_the_end))
-        from.fd = -1;  // poll skips it
+        from.fd = -1;  // so that poll skips it
     };
     take(watched[0], report_bytes_, 2 * sizeof(ProcessReport), false);
     take(watched[1], outcome.output, most_output_bytes, false);
     take(watched[2], outcome.errors, kMaxErrorBytes, true);
   }
 
-  /// The first report counts: a program that could not be started has ended, too.
+  /// The first report counts: a program that could not be started has also ended.
   [[nodiscard]] ProcessReport first_report() const {
-    ProcessReport report{ProcessReport::Kind::ended, SIGKILL};  // somebody killed the supervisor
+    ProcessReport report{ProcessReport::Kind::ended, SIGKILL};  // if the supervisor was killed
     if (report_bytes_.size() >= sizeof(report)) {
       std::memcpy(&report, report_bytes_.data(), sizeof(report));
     }
@@ -128,7 +128,7 @@ class Child {
     return first_report().kind == ProcessReport::Kind::not_started;
   }
 
-  /// Whether all of the CPU time was the first thread's. Both numbers are exact, but rounded
+  /// Whether all CPU time belongs to the first thread. Both numbers are exact, but rounded
   /// differently.
   static bool has_one_thread(const ProcessReport& report) {
     constexpr std::int64_t kRounding_ns = 100'000;
@@ -156,7 +156,7 @@ class Child {
   std::string report_bytes_;
 };
 
-/// The last line that calls itself an error; the last of all if none does.
+/// The last line that looks like an error; the last of all if none does.
 std::string telling_line(std::string_view text) {
   const std::size_t error = text.rfind("error: ");
   if (error != text.npos) text = text.substr(0, text.find('\n', error));

@@ -24,7 +24,7 @@ namespace taskbench::harness {
 namespace {
 
 // Time limit for killing. Processes that cannot be killed, since they wait for a disk or belong to
-// somebody else, are given up.
+// another user, are given up.
 constexpr double kMostKilling_s = 5;
 constexpr int kBetweenKills_ms = 10;
 constexpr int kForever_ms = -1;
@@ -36,14 +36,14 @@ double now_s() {
 }
 
 void report(int descriptor, const ProcessReport& message) {
-  // If this fails, nobody is left to read it.
+  // If this fails, there is no reader left.
   [[maybe_unused]] const auto written = ::write(descriptor, &message, sizeof(message));
 }
 
 [[noreturn]] void become_program(const Supervised& request, pid_t supervisor) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != supervisor) ::_exit(127);  // it died before the line above
+  if (::getppid() != supervisor) ::_exit(127);  // if it died before the line above
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -65,8 +65,8 @@ void close_between(int first, int last) {
   for (int each = first; each <= std::min(last, kMost); ++each) ::close(each);
 }
 
-/// Closes other descriptors: whoever waits for the end of a pipe or for a lock must not wait for
-/// the supervisor.
+/// Closes other descriptors: nobody who waits for the end of a pipe or for a lock must wait for the
+/// supervisor.
 void close_all_but(std::array<int, 3> kept) {
   std::sort(kept.begin(), kept.end());
   int next = 0;
@@ -84,7 +84,7 @@ class Supervisor {
 
   void run() {
     bool asked = false;
-    double end_s = 0;  // of the grace
+    double end_s = 0;  // of the grace period
     for (;;) {
       const bool some_left = reap();
       if (!some_left || (has_ended_ && !asked)) break;
@@ -115,13 +115,13 @@ class Supervisor {
     }
   }
 
-  /// Reaps ended children. False if there are no more. Orphans of the program are children, too.
+  /// Reaps ended children, which include orphans of the program. False if there are no more.
   bool reap() {
     for (;;) {
       siginfo_t next{};
       if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
       if (next.si_pid == 0) return true;
-      // The scheduler's counts of the first thread exist until it has been waited for.
+      // The kernel's scheduling counts of the first thread exist until it is waited for.
       if (next.si_pid == program_) read_schedule();
       rusage usage{};
       if (::wait4(next.si_pid, &ended_of(next.si_pid), 0, &usage) != program_) continue;
@@ -130,14 +130,14 @@ class Supervisor {
     }
   }
 
-  /// Where to store a child's status: only the program's is of interest.
+  /// The destination for a child's status: only the program's is of interest.
   int& ended_of(pid_t pid) { return pid == program_ ? ended_.value : ignored_; }
 
   static std::int64_t nanoseconds(const timeval& time) {
     return 1'000'000'000LL * time.tv_sec + 1'000LL * time.tv_usec;
   }
 
-  /// Reads the first two numbers of "/proc/PID/schedstat". Must not allocate, and fmt does not for
+  /// Reads the first two numbers of "/proc/PID/schedstat". Must not allocate; fmt does not for
   /// numbers.
   void read_schedule() {
     std::array<char, 64> path{};
@@ -155,12 +155,11 @@ class Supervisor {
     ended_.first_queued_ns = queued_ns;
   }
 
-  /// Kills children, again and again: what a killed process has started becomes a child in its
-  /// place.
+  /// Kills children repeatedly: processes started by a killed process become children in its place.
   void kill_all() {
     const double end_s = now_s() + kMostKilling_s;
     while (reap() && now_s() < end_s) {
-      ::kill(-program_, SIGKILL);  // all there is to do for a kernel that lists no children
+      ::kill(-program_, SIGKILL);  // the only option if the kernel lists no children
       kill_children();
       std::array<pollfd, 1> watched{{{signals_, POLLIN, 0}}};
       ::poll(watched.data(), watched.size(), kBetweenKills_ms);
@@ -180,7 +179,7 @@ class Supervisor {
           pid = 10 * pid + (each - '0');
           continue;
         }
-        // No other process can have its number: it stays a zombie of ours until it is waited for.
+        // No other process can have its number: it stays our zombie until it is waited for.
         if (pid > 0) ::kill(pid, SIGKILL);
         pid = 0;
       }
@@ -198,11 +197,11 @@ class Supervisor {
 }  // namespace
 
 void supervise(const Supervised& request) {
-  // Leaves the process group that a terminal or a CI runner sends its signals to.
+  // Leaves the process group that receives signals from a terminal or a CI runner.
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, "taskbench-super");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the statuses of the children with it
+  ::signal(SIGCHLD, SIG_DFL);  // ignoring it would discard the statuses of children
   sigset_t set;
   ::sigfillset(&set);
   ::sigprocmask(SIG_SETMASK, &set, nullptr);
@@ -217,7 +216,7 @@ void supervise(const Supervised& request) {
     ::_exit(127);
   }
   close_all_but({request.report, request.control, signals});
-  ::setpgid(program, program);  // here too: whoever comes first
+  ::setpgid(program, program);  // here too, to avoid a race
   Supervisor(request, program, signals).run();
   ::_exit(0);
 }

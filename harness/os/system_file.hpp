@@ -1,5 +1,5 @@
-// Reads the text files of /proc and /sys, and takes texts apart. What does not exist, or is not
-// understood, is empty.
+// Reads the text files of /proc and /sys, and parses texts. What does not exist or cannot be parsed
+// is empty.
 #pragma once
 
 #include <charconv>
@@ -22,7 +22,7 @@ namespace taskbench::harness {
 /// The content of a file; empty if it cannot be read.
 [[nodiscard]] std::optional<std::string> content_of(const fs::path& path);
 
-/// The parts of a text, between which there are separators. One part, if there is none.
+/// The parts of a text between its separators. One part, if there is none.
 [[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
 /// The lines of a text, without their breaks.
@@ -31,16 +31,16 @@ namespace taskbench::harness {
 /// The words of a text, which blanks separate.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 
-/// The entries of a text, each of which ends with a zero: `git -z`, /proc/PID/environ.
+/// The entries of a text, each of which ends with a NUL: `git -z`, /proc/PID/environ.
 [[nodiscard]] Strings entries_of(std::string_view text);
 
-/// The views would refer to a temporary text.
+/// Deleted, since the views would refer to a temporary text.
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> lines_of(Text&&) = delete;
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> words_of(Text&&) = delete;
 
-/// The number that `text` consists of, of a base that may be given.
+/// The number that the whole text consists of; the base is optional.
 template <class Number, class... Base>
 [[nodiscard]] std::optional<Number> number(std::string_view text, Base... base) {
   Number value{};
@@ -52,7 +52,7 @@ template <class Number, class... Base>
 /// The number that a file's first line consists of.
 [[nodiscard]] std::optional<std::int64_t> whole_number_in(const fs::path& path);
 
-/// Parses "0-2,8" as 0, 1, 2, 8. Empty if it is no list of CPUs.
+/// Parses "0-2,8" as 0, 1, 2, 8. Empty if it is not a list of CPUs.
 [[nodiscard]] std::vector<unsigned> cpu_list(std::string_view text);
 
 /// The value of "NAME: VALUE" in files like /proc/self/status; empty if there is none.

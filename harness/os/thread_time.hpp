@@ -5,7 +5,7 @@
 
 namespace taskbench::harness {
 
-/// What the calling thread has used, in s.
+/// The CPU time of the calling thread, in s.
 [[nodiscard]] inline double thread_cpu_s() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

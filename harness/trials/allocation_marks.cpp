@@ -1,8 +1,8 @@
 // A library that is loaded into a program under callgrind, before all others, and shows how many
-// bytes the program allocates. callgrind sees which function is called, and no arguments: so for
-// each bit that is set in the size of an allocation, a function of its own is called. The numbers
-// of their calls, times these bits, are the bytes (reports/perf/instruction_kinds.cpp). Who
-// allocates is whoever would do so without this library. Any thread may call it.
+// bytes the program allocates. callgrind sees which function is called, but no arguments: so each
+// bit that is set in the size of an allocation calls a function of its own. The sum of call counts
+// times bits is the number of bytes (reports/perf/instruction_kinds.cpp). The memory still comes
+// from the allocator that the program would use without this library. Any thread may call it.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBits = 47;  // of an address
 
-/// Named in the profile. The comment in the code keeps compilers from taking one for all.
+/// Named in the profile. The comment in the code keeps compilers from merging the instances.
 template <std::size_t bit>
 [[gnu::noinline]] void taskbench_allocated() {
   asm volatile("# bit %c0" : : "i"(bit) : "memory");
@@ -25,16 +25,16 @@ void mark(std::size_t bytes, std::index_sequence<bit...> /*bits*/) {
 
 void mark(std::size_t bytes) { mark(bytes, std::make_index_sequence<kBits>()); }
 
-/// The function of this name that the program would call otherwise.
+/// The function of this name that the program would otherwise call.
 template <class Function>
 Function* next(Function* /*of this type*/, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-thread_local bool is_asking [[gnu::tls_model("initial-exec")]] = false;  // dlsym
+thread_local bool is_asking [[gnu::tls_model("initial-exec")]] = false;  // in dlsym
 
-/// Calls the function that `known` keeps. It is found at its first call: what is loaded before us
-/// may allocate, too. dlsym does without the memory that it asks for meanwhile.
+/// Calls the function that `known` holds, and looks it up at the first call: libraries that are
+/// loaded before this one may allocate, too. dlsym copes if it gets no memory meanwhile.
 template <class Function, class... Arguments>
 auto call_next(Function*& known, Function* type, const char* name, std::size_t bytes,
                Arguments... arguments) -> decltype(type(arguments...)) {

@@ -15,21 +15,21 @@ namespace {
 
 using verdict::BenchmarkVerdict;
 
-/// What a benchmark counts as that was never measured, among those whose p is known: only what
-/// seems slower by far comes before the rest of the screen.
+/// The p value assumed for a benchmark that was never measured: only benchmarks that seem far
+/// slower come before the rest of the screen.
 constexpr double kUnknown = 0.02;
 
-/// The part of the time that the first runs let expect which the first block takes at least: they
-/// may have met a cold cache, or a busy machine.
+/// A lower bound on the duration of the first block, as a share of the estimate from the first
+/// runs: these may have met a cold cache, or a busy machine.
 constexpr double kAtLeastAsExpected = 0.25;
 
-/// A change of more files than these touches everything.
+/// A change of more files than this is taken to affect everything.
 constexpr std::size_t kMostChangedFiles = 100;
-/// Shorter names, in letters, are in too many others.
+/// Shorter names, in letters, occur in too many others.
 constexpr std::size_t kShortestName = 4;
 
-/// Its letters and digits, in lower case: HashMap, hash_map and BM_hash-map have the same ones in
-/// common.
+/// The letters and digits of a name, in lower case: the same for HashMap and hash_map, and part of
+/// those of BM_hash-map.
 std::string letters_of(std::string_view name) {
   std::string letters;
   for (const char each : name) {
@@ -39,13 +39,13 @@ std::string letters_of(std::string_view name) {
   return letters;
 }
 
-/// The time of each of the benchmarks that the last complete block has measured.
+/// The time of each benchmark in the last complete block.
 const std::map<std::string, double>& last_measured(const model::PairedTrial& trial) {
   const auto last = static_cast<std::size_t>(verdict::complete_blocks(trial)) - 1;
   return trial.samples[last * model::kBlockSize].real_ns;
 }
 
-/// All metrics of a benchmark that are judged.
+/// All judged metrics of a benchmark.
 std::vector<const verdict::MetricVerdict*> metrics_of(const BenchmarkVerdict& row) {
   std::vector<const verdict::MetricVerdict*> metrics{&row};
   if (row.cpu) metrics.push_back(&*row.cpu);
@@ -60,8 +60,8 @@ int first_look(const model::PairedSetup& setup) {
   return static_cast<int>(stats::looks({setup.alpha, setup.pass_error, most}).front().blocks);
 }
 
-/// How soon it comes, the least first: its user says so, or what it executes has changed; it is
-/// called like a file that differs; the others.
+/// How soon a benchmark comes; lower is sooner: the user named it, or the instructions it executes
+/// have changed; it is named like a file that differs; all others.
 int turn_of(const model::PairedTrial& trial, const std::string& name) {
   const int wanted = wanted_turn(trial.setup, name);
   return wanted == 0 || verdict::judge_counted(trial, name).has_moved() ? 0 : wanted;
@@ -69,15 +69,15 @@ int turn_of(const model::PairedTrial& trial, const std::string& name) {
 
 /// A benchmark that may be measured further.
 struct Candidate {
-  std::size_t place = 0;  ///< in the setup
+  std::size_t place = 0;  ///< index in the setup
   int blocks = 0;
-  bool goes_on = false;       ///< it was measured in the last block, and not only screened
+  bool goes_on = false;       ///< it was in the last block, beyond the screen
   int turn = 0;               ///< turn_of() it
-  double p = kUnknown;        ///< that it shows as much without being slower
-  double prominence = 0;      ///< its change, as a share of what could have been detected
-  double missing_blocks = 0;  ///< to its next stage
+  double p = kUnknown;        ///< p value of its slowdown
+  double prominence = 0;      ///< its change relative to the smallest detectable one
+  double missing_blocks = 0;  ///< until its next stage
 
-  /// The order of candidates: those that are taken first are less.
+  /// Sort key of candidates: lower ranks are taken first.
   [[nodiscard]] auto rank() const { return std::tuple(!goes_on, turn, p, -prominence, place); }
 };
 
@@ -87,7 +87,7 @@ double prominence_of(const verdict::MetricVerdict& row) {
   return row.detectable ? row.change / *row.detectable : 0;
 }
 
-/// How many complete blocks have measured each benchmark; those that were never measured are
+/// The number of complete blocks of each benchmark; benchmarks that were never measured are
 /// missing.
 std::map<std::string, int> blocks_of_each(const model::PairedTrial& trial) {
   std::map<std::string, int> blocks;
@@ -98,8 +98,8 @@ std::map<std::string, int> blocks_of_each(const model::PairedTrial& trial) {
   return blocks;
 }
 
-/// The benchmarks that need further blocks and may have them. Empty if they are only to be borne
-/// out, which does not prolong a trial.
+/// The benchmarks that need further blocks and may have them. Empty if all that is left is to
+/// confirm decisions, which does not prolong a trial.
 Candidates open_ones(const model::PairedTrial& trial, const verdict::PairedReport& report) {
   std::map<std::string, const BenchmarkVerdict*> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) rows[row.name] = &row;
@@ -140,15 +140,15 @@ double missing_blocks(const Candidates& of) {
   });
 }
 
-/// How much of one benchmark in one block fits into what is left of the budget.
+/// How many blocks of one benchmark fit into the remaining budget.
 double affordable(const model::PairedTrial& trial, double budget_s) {
   const double of_each_s =
       verdict::seconds_of_a_block(trial) / static_cast<double>(last_measured(trial).size());
   return (budget_s - verdict::spent_s(trial)) / of_each_s;
 }
 
-/// Whether the budget is too small to give all of them enough blocks, as it turns out at the
-/// screen. It stays so.
+/// Whether the budget is too small for enough blocks of all benchmarks. Decided at the screen, and
+/// final.
 bool is_scarce(const model::PairedTrial& trial, const Candidates& open, double room) {
   const auto& measured = last_measured(trial);
   const auto rests = [&](const Candidate& each) {
@@ -161,9 +161,9 @@ bool is_scarce(const model::PairedTrial& trial, const Candidates& open, double r
          room < static_cast<double>(open.size()) * (enough - screen);
 }
 
-/// The benchmarks of the next block: those that are going on, and if these are few, the next in
-/// rank, as many as half of the time brings to their next stage. The other half is for those that
-/// come then.
+/// The benchmarks of the next block: those in progress and, if they are few, the next in rank, as
+/// many as half of the time brings to their next stage. The other half is for benchmarks whose turn
+/// comes then.
 Candidates chosen(Candidates open, double room) {
   std::ranges::sort(open, {}, &Candidate::rank);
   const auto going = std::ranges::find(open, false, &Candidate::goes_on);
@@ -198,7 +198,7 @@ Strings after_look(const model::PairedTrial& trial, const verdict::PairedReport&
   return names_of(trial.setup, fresh.empty() ? open : chosen(std::move(fresh), room));
 }
 
-/// All, if half of the budget is enough for their screen; else as many as it is enough for.
+/// All benchmarks if half of the budget suffices for their screen; otherwise as many as fit in it.
 Strings at_first(const model::PairedTrial& trial, double budget_s) {
   const model::PairedSetup& setup = trial.setup;
   const std::size_t all = setup.benchmarks.size();

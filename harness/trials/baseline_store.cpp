@@ -79,8 +79,8 @@ void read_folder(const fs::path& folder, StoreContent& content) {
   if (failed) content.bad.push_back({"", fmt::format("{}: {}", folder.string(), failed.message())});
 }
 
-// Two builds of the same sources differ by about this much merely because their functions lie at
-// other addresses. Not measured here, but taken from experience on several machines.
+// Two builds of the same sources differ by about this much merely because their functions are at
+// different addresses. Not measured here: this is experience from several machines.
 constexpr double kAssumed = 0.01;
 constexpr std::chrono::days kOld{90};
 
@@ -96,8 +96,8 @@ std::string origin(const model::NoiseOrigin& from, std::string_view today) {
   return text;
 }
 
-/// Lowers what two executables of one build may differ by to what the means of so many may. What is
-/// assumed is not lowered: it is too little for one layout, and right for eight (ADR 0043).
+/// Lowers a floor for two executables of one build to the floor for the means of `layouts` of them.
+/// An assumed floor is not lowered: it is too small for one layout, and right for eight (ADR 0043).
 void take_turns(model::NoiseFloor& floor, std::size_t layouts) {
   const double of_one = floor.epsilon;
   floor.epsilon /= std::sqrt(static_cast<double>(layouts));
@@ -190,7 +190,7 @@ bool BaselineStore::save(const model::Series& series) const {
   std::error_code failed;
   const bool first = !fs::exists(file, failed) && !fs::exists(anchor, failed);
   // The baseline is written before its anchor. A kill in between leaves a baseline without an
-  // anchor, which the next save leaves alone and `promote` repairs; an anchor alone would be
+  // anchor, which the next save does not change and `promote` repairs; an anchor alone would be
   // refused.
   write(file, json::baseline_file(series));
   if (first) write(anchor, json::baseline_file(series));
@@ -207,7 +207,7 @@ void BaselineStore::remove(const StoreEntry& entry) {
     fs::remove(file, failed);
     if (failed) refuse("cannot remove {}: {}", file.string(), failed.message());
   }
-  std::error_code ignored;  // other baselines are in it
+  std::error_code ignored;  // the folder holds other baselines
   fs::remove(entry.file.parent_path(), ignored);
 }
 

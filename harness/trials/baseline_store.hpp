@@ -1,4 +1,4 @@
-// The folder of stored baselines: STORE/KEY/NAME.json, and beside each STORE/KEY/NAME.anchor.json.
+// The folder of stored baselines: STORE/KEY/NAME.json and, beside it, STORE/KEY/NAME.anchor.json.
 // The key inside a file counts; the one in its path only keeps machines apart.
 #pragma once
 
@@ -17,7 +17,7 @@ struct StoreEntry {
   std::optional<model::Series> anchor;
 };
 
-/// A file that is no baseline, or an anchor without a baseline.
+/// A file that is not a baseline, or an anchor without a baseline.
 struct BadEntry {
   std::string name;
   std::string what;  ///< names the file, and says what to do
@@ -27,7 +27,7 @@ struct StoreContent {
   std::vector<StoreEntry> entries;  ///< by name, then by key
   std::vector<BadEntry> bad;
 
-  /// Throws UsageError if a file of that name is bad.
+  /// Throws UsageError if a file of this name is bad.
   void refuse_bad(const std::string& name) const;
 };
 
@@ -37,17 +37,17 @@ class BaselineStore {
 
   [[nodiscard]] const fs::path& folder() const { return folder_; }
 
-  /// Throws UsageError for a store that does not exist, is no folder or cannot be read.
+  /// Throws UsageError for a store that does not exist, is not a folder or cannot be read.
   [[nodiscard]] StoreContent read() const;
 
-  /// Finds out, before anything is measured, whether save() could work. Throws UsageError.
+  /// Checks, before anything is measured, that save() can write. Throws UsageError.
   void refuse_unwritable() const;
 
-  /// Checks that what save() would replace is sound and of this key. Throws UsageError.
+  /// Checks that the files that save() would replace are sound, of this key. Throws UsageError.
   void refuse_foreign(const model::SeriesSetup& setup) const;
 
-  /// Stores a series as the rolling baseline, and as the anchor if there is none yet. True if it
-  /// has become the anchor. Throws UsageError; what was stored before stays then.
+  /// Stores a series as the rolling baseline, and as the anchor if there is none yet. Returns true
+  /// if it became the anchor. On UsageError, the earlier files stay as they were.
   bool save(const model::Series& series) const;
 
   /// Makes the rolling baseline the anchor. Throws UsageError.
@@ -66,8 +66,8 @@ class BaselineStore {
 /// "no baseline 'x'; did you mean …", with the command that saves one.
 [[nodiscard]] std::string unknown_baseline(const std::string& name, const StoreContent& content);
 
-/// The entry called `name` on this machine, of the given key if there is one. Throws UsageError if
-/// there are none, or several, whose keys it names.
+/// The entry called `name` on this machine, with the given key if any. Throws UsageError if there
+/// is none, or if there are several; the message then lists their keys.
 [[nodiscard]] const StoreEntry& choose(const StoreContent& content, const std::string& name,
                                        const std::optional<std::string>& key,
                                        const model::MachineKey& here);
@@ -75,14 +75,14 @@ class BaselineStore {
 /// <store>/<machine key>.noise.json
 [[nodiscard]] fs::path noise_file(const fs::path& store, const model::MachineKey& key);
 
-/// Stores a calibration, with what the file knows of other benchmarks. True if that was a file of
-/// something else, which is replaced. Throws UsageError.
+/// Stores a calibration and keeps what the file says about other benchmarks. Returns true if the
+/// file was something else and has been replaced. Throws UsageError.
 bool save_noise(const fs::path& file, const model::NoiseCalibration& noise);
 
-/// The noise floor of each benchmark: calibrated on the machine of this key, or an assumption;
-/// `source` says which, and whether the calibration is old. `today` is RFC 3339. Of as many
-/// `layouts` that take turns on each side it is lower than of one. Throws UsageError for a
-/// calibration that cannot be read.
+/// The noise floor of each benchmark, calibrated on the machine of this key or assumed; `source`
+/// says which, and whether the calibration is old. `today` is RFC 3339. With several `layouts` that
+/// take turns on each side, the floor is lower than with one. Throws UsageError for a calibration
+/// that cannot be read.
 [[nodiscard]] std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,
                                                                     const model::MachineKey& key,
                                                                     const Strings& benchmarks,

@@ -14,7 +14,7 @@ namespace {
 
 using Entries = std::vector<const StoreEntry*>;
 
-/// Throws WrongMachine, with every field that differs, of every baseline called `name`, the nearest
+/// Throws WrongMachine with every field that differs, for every baseline called `name`, the nearest
 /// first.
 [[noreturn]] void refuse_machine(const std::string& name, Entries others,
                                  const model::MachineKey& here, bool with_build) {
@@ -60,7 +60,7 @@ Entries of_this_machine(const StoreContent& content, const std::string& name) {
 /// Makes `setup` measure in the same way as the baseline, except for the seed.
 void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   static_cast<model::Sampling&>(setup) = stored;
-  setup.iterations.clear();  // those of the benchmarks that are chosen follow
+  setup.iterations.clear();  // replaced by those of the chosen benchmarks
   ++setup.seed;
 }
 
@@ -96,8 +96,7 @@ void wait_before_next_round(const model::Series& series, const std::stop_token& 
   }
 }
 
-/// The commit of the sources: the one that a taskbench reports, else the one that is checked out
-/// here.
+/// The commit of the sources: the one that taskbench reports, or else the one checked out here.
 std::string commit_of(const model::Run& result, const std::stop_token& stop) {
   if (!result.environment.git_commit.empty()) return result.environment.git_commit;
   const auto answer = run_process({.command = {"git", "rev-parse", "HEAD"}, .timeout_s = 10}, stop);
@@ -113,7 +112,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
         listener_(listener),
         bench_{stop, plan.timeout_s} {}
 
-  /// Finds the program of `command`; this taskbench if that is empty.
+  /// Finds the program of `command`, or this taskbench if `command` is empty.
   void find_program(const std::string& command) {
     trial_.setup.command = command;
     try {
@@ -131,8 +130,8 @@ class SeriesTrial : public KeptTrial<model::Series> {
     }
   }
 
-  /// Finds the program of the journal. Throws UsageError unless machine, canary and program are
-  /// those that it was started with.
+  /// Finds the program of the journal. Throws UsageError unless machine, canary and program are the
+  /// ones that it was started with.
   void find_program_again() {
     const model::SeriesSetup& setup = trial_.setup;
     const fs::path& file = journal();
@@ -150,8 +149,8 @@ class SeriesTrial : public KeptTrial<model::Series> {
     if (setup.digest != program_->digest()) refuse_rebuilt(program_->command().front(), file);
   }
 
-  /// Fills in what a series is of: the program, the date, the key. Runs the program once, without
-  /// counting it, to learn its benchmarks, their iterations, and how it was built.
+  /// Fills in the program, date and key of a series. Runs the program once, without counting the
+  /// run, to learn its benchmarks, their iterations, and how it was built.
   void explore() {
     model::SeriesSetup& setup = trial_.setup;
     SampleRequest request = request_of(setup, bench_.timeout_s);
@@ -184,15 +183,15 @@ class SeriesTrial : public KeptTrial<model::Series> {
     }
   }
 
-  /// Continues the series until it is complete or told to stop: each process is in the journal
-  /// before the next begins. A process for which the host had moved the CPUs is set aside and
-  /// another is run, unless `keeps_all`, but only as often as the series has processes; after that
-  /// all count, and the verdict says that the CPUs were moved. `place_ns`: where the CPUs have to
-  /// be; empty: where they were first.
+  /// Continues the series until it is complete or a stop is requested; each process is in the
+  /// journal before the next begins. A process during which the host had moved the CPUs is set
+  /// aside and repeated, unless `keeps_all`, but at most as often as the series has processes;
+  /// after that all count, and the verdict says that the CPUs were moved. `place_ns`: the required
+  /// placement of the CPUs; empty: the initial one.
   void run_processes(LineFile& journal, bool keeps_all, std::optional<double> place_ns = {}) {
     SampleRequest request = request_of(trial_.setup, bench_.timeout_s);
     if (!program_->kind().takes_iterations()) request.iterations.clear();
-    std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
+    std::optional<model::CanaryTimes> canary;  // only a recent one, not from before a kill
     std::optional<double> place = place_ns ? place_ns : verdict::place_of(trial_);
     const int most_aside = keeps_all ? 0 : trial_.setup.processes;
     int begun = static_cast<int>(trial_.processes.size());
@@ -308,8 +307,8 @@ class ComparedSeries final : public SeriesTrial {
     refuse_contradictions();
   }
 
-  /// Refuses a program that is not the journal's. A program that no longer exists is not needed if
-  /// the series is complete.
+  /// Refuses a program that is not the journal's. If the series is complete, the program may be
+  /// missing.
   void refuse_other_program() {
     if (plan_.program.empty()) return;
     const model::SeriesSetup& setup = trial_.setup;
@@ -323,7 +322,7 @@ class ComparedSeries final : public SeriesTrial {
     find_program_again();
   }
 
-  /// Refuses options, and a baseline, that are not those that the journal was started with.
+  /// Refuses options, and a baseline, that differ from those that the journal was started with.
   void refuse_contradictions() const {
     const std::string file = journal().string();
     const model::SeriesSetup& setup = trial_.setup;
@@ -353,7 +352,7 @@ class ComparedSeries final : public SeriesTrial {
     find_program(plan_.program.empty() ? nearest.command : plan_.program);
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;
-    measure_as(nearest, setup);  // only the exploration finds out the build
+    measure_as(nearest, setup);  // only exploring shows how it was built
     explore();
     choose_baseline();
     measure_as(comparison_.rolling.setup, setup);
@@ -368,16 +367,16 @@ class ComparedSeries final : public SeriesTrial {
     return true;
   }
 
-  /// Measures while the CPUs are where they were when the baseline was saved.
+  /// Measures while the CPUs are placed as they were when the baseline was saved.
   void measure(LineFile& journal) override {
     if (trial_.complete()) journal.append(json::round_line(++trial_.rounds));
     run_processes(journal, trial_.setup.compared_with->allow_busy,
                   verdict::place_of(comparison_.rolling));
   }
 
-  /// Judges. A failure is measured a second time, some time later: most disturbances pass. What is
-  /// undecided is measured up to kMostRounds times: the levels of rounds differ, and several of
-  /// them say more than as many processes in one.
+  /// Judges. A failure is measured a second time after a while, since most disturbances pass.
+  /// Undecided metrics are measured up to kMostRounds times: the levels of rounds differ, so
+  /// several rounds say more than as many processes in one.
   bool wants_more() override {
     const model::ComparedWith& by = *trial_.setup.compared_with;
     comparison_.policy.alpha = by.alpha;
@@ -388,13 +387,13 @@ class ComparedSeries final : public SeriesTrial {
         comparison_.now, comparison_.rolling, comparison_.anchor ? &*comparison_.anchor : nullptr,
         comparison_.policy);
     const verdict::BaselineReport& report = comparison_.report;
-    // If other processes took more when the baseline was saved, measuring again cannot help.
+    // If other processes used more CPU when the baseline was saved, measuring again cannot help.
     const bool hopeless =
         report.others_moved && report.others_then &&
         (!report.others_now || report.others_now->taken < report.others_then->taken);
     const bool failed = report.overall == verdict::Verdict::fail;
     const bool decided = report.overall == verdict::Verdict::pass || (failed && trial_.rounds > 1);
-    // A machine that was another one for two rounds stays so for the next.
+    // A machine that was different for two rounds stays so for the next.
     const bool in_vain = hopeless || (report.environment_moved && trial_.rounds > 1);
     if (decided || in_vain || trial_.rounds == kMostRounds) return false;
     listener_.note(failed ? "slower; measuring once more, to confirm it"
@@ -408,7 +407,7 @@ class ComparedSeries final : public SeriesTrial {
   const ComparePlan& plan_;
   verdict::BaselineComparison& comparison_;
   StoreContent content_;
-  Entries ours_;  ///< of this machine, by any build
+  Entries ours_;  ///< of this machine, from any build
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Series that are measured for the store: one that is saved as a baseline, and one that is compared
-// with the baseline of its machine and build.
+// Series measured for the store: one is saved as a baseline, the other is compared with the
+// baseline of its machine and build.
 #pragma once
 
 #include "harness/trials/baseline_store.hpp"
@@ -10,12 +10,12 @@
 namespace taskbench::harness {
 
 inline constexpr int kDefaultFreshProcesses = 7;
-inline constexpr int kMostRounds = 4;  ///< of fresh processes, for what stays undecided
+inline constexpr int kMostRounds = 4;  ///< of fresh processes, for undecided metrics
 
-/// What both kinds of series have in common.
+/// The options that both kinds of series share.
 struct BaselinePlan {
   std::string name{kDefaultBaseline};
-  std::string program;  ///< empty: this taskbench, or that of the baseline
+  std::string program;  ///< empty: this taskbench, or the baseline's program
   fs::path store{kDefaultStore};
   double timeout_s = kDefaultProcessTimeout_s;
   bool allow_busy = false;  ///< save or judge even if others use the CPUs
@@ -25,29 +25,29 @@ struct BaselinePlan {
 struct SavePlan : BaselinePlan {
   model::SeriesSetup setup;    ///< without what explore() fills in
   Strings workloads;           ///< as given
-  bool name_is_given = false;  ///< otherwise a series that goes on keeps its own
+  bool name_is_given = false;  ///< otherwise a resumed series keeps its own
 };
 
 struct ComparePlan : BaselinePlan {
-  std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
+  std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or the journal's number
   double alpha = 0.01;
   double delta = 0.03;
   bool alpha_is_given = false;
   bool delta_is_given = false;
 };
 
-/// The baseline is of another machine or build; what() says in what they differ.
+/// The baseline belongs to another machine or build; what() lists the differences.
 struct WrongMachine : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Measures the series of a new baseline, or what its journal lacks of it. Throws UsageError,
+/// Measures the series of a new baseline, or the part that its journal lacks. Throws UsageError,
 /// ProgramError and json::JournalError.
 [[nodiscard]] Ending measure_baseline(const SavePlan& plan, const Listener& listener,
                                       const std::stop_token& stop, model::Series& series);
 
-/// Measures as the baseline was, and judges; a failure is measured a second time, and what is
-/// undecided up to kMostRounds times. Throws WrongMachine, too.
+/// Measures in the same way as the baseline, and judges. A failure is measured a second time, an
+/// undecided metric up to kMostRounds times. Also throws WrongMachine.
 [[nodiscard]] Ending compare_with_stored(const ComparePlan& plan, const Listener& listener,
                                          const std::stop_token& stop,
                                          verdict::BaselineComparison& comparison);

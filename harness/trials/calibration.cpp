@@ -13,7 +13,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// The manifest that scripts/relink leaves beside its copies: for each copy a line with its
+/// The manifest that scripts/relink writes beside its copies: for each copy a line with its
 /// SHA-256, the SHA-256 of the objects it was linked from, and its name.
 constexpr const char* kRelinkManifest = ".relink";
 
@@ -45,7 +45,7 @@ std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
 }
 
 /// Why the programs are not known to be copies of one build, linked from the same objects in
-/// different orders; empty if they are.
+/// different orders; empty if they are known to be.
 std::string why_not_copies(const std::vector<Program>& programs, const std::stop_token& stop) {
   const Program& first = programs.front();
   std::string objects;
@@ -72,7 +72,7 @@ std::string why_not_copies(const std::vector<Program>& programs, const std::stop
   return {};
 }
 
-/// The two copies that trial number `trial` compares: every pair comes once before any comes again.
+/// The two copies that trial number `trial` compares: every pair comes once before any is repeated.
 std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
   const auto number = static_cast<std::size_t>(trial);
   const std::size_t base = number % copies;
@@ -80,7 +80,7 @@ std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
   return {base, (base + distance) % copies};
 }
 
-/// One trial of a calibration, of two of the copies.
+/// One trial of a calibration, comparing two of the copies.
 class CalibrationTrial final : public KeptTrial<model::PairedTrial> {
  public:
   CalibrationTrial(JournalPlan journal, const TrialPrograms& programs, const Bench& bench,
@@ -103,8 +103,8 @@ class CalibrationTrial final : public KeptTrial<model::PairedTrial> {
   std::function<void()> show_;
 };
 
-/// All trials of one calibration: those that were kept, and those to come. Each has a journal; the
-/// calibration itself has none.
+/// All trials of one calibration, finished and still to come. Each has a journal; the calibration
+/// itself has none.
 class Calibration final : public JournaledTrial {
  public:
   Calibration(const CalibrationPlan& plan, const Listener& listener, const std::stop_token& stop,
@@ -125,7 +125,7 @@ class Calibration final : public JournaledTrial {
   Ending run_steps() override {
     try {
       return JournaledTrial::run_steps();
-    } catch (const ProgramError&) {  // killed when the time was over
+    } catch (const ProgramError&) {  // killed at the end of the budget
       if (stop().stop_requested() || !bench_.is_over()) throw;
       return Ending::complete;
     }
@@ -156,7 +156,7 @@ class Calibration final : public JournaledTrial {
     limit_time();
   }
 
-  /// Ends what takes longer than the budget as far as it is known.
+  /// Ends processes at the end of the budget, as far as it is known.
   void limit_time() {
     const std::chrono::duration<double> left(std::max(0.0, setup_.budget_s - earlier_s_));
     bench_.deadline = begun_ + std::chrono::duration_cast<Clock::duration>(left);
@@ -178,7 +178,7 @@ class Calibration final : public JournaledTrial {
     is_done_ = !stop().stop_requested();
   }
 
-  /// Reads the trials that an earlier process has left.
+  /// Reads the trials of an earlier process.
   void read_journals() {
     for (int i = 0; fs::exists(file_of(i)); ++i) {
       const model::PairedTrial& trial = trials_.emplace_back(read_journal(file_of(i)));
@@ -208,14 +208,14 @@ class Calibration final : public JournaledTrial {
     for (const std::string& name : setup_.benchmarks) {
       setup_.noise_floors[name] = {0, "not known yet"};
     }
-    fit_blocks(elapsed_s() * model::kBlockSize / 2, least_);  // each of the two programs ran once
+    fit_blocks(elapsed_s() * model::kBlockSize / 2, least_);  // explore() ran two processes
   }
 
-  /// Sets how many blocks a trial has. Few blocks in enough trials give a floor; many in too few do
-  /// not.
+  /// Sets the number of blocks of a trial. Few blocks in enough trials give a floor; many blocks in
+  /// too few trials do not.
   void fit_blocks(double block_s, int trials) {
     if (plan_.blocks_are_given) return;
-    constexpr double kShare = 0.85;  // some blocks take longer than those before
+    constexpr double kShare = 0.85;  // some blocks take longer than earlier ones
     const double trial_s = kShare * (setup_.budget_s - elapsed_s()) / trials;
     const double most = plan_.setup.max_blocks;
     setup_.max_blocks = static_cast<int>(std::clamp(trial_s / block_s, 2.0, most));
@@ -239,7 +239,7 @@ class Calibration final : public JournaledTrial {
   /// The number of the trial to run next. The last one is continued if it was cut short.
   [[nodiscard]] int next_trial() const { return static_cast<int>(complete_trials(trials_).size()); }
 
-  /// Time spent of the budget, by this process and by those whose journal it continues.
+  /// Part of the budget spent by this process and by those whose journals it continues.
   [[nodiscard]] double elapsed_s() const { return earlier_s_ + seconds_since(begun_); }
 
   /// Whether there is no time for another trial.
@@ -281,7 +281,7 @@ class Calibration final : public JournaledTrial {
   std::vector<model::PairedTrial>& trials_;
   Bench bench_;
   std::vector<Program> programs_;
-  int least_;  ///< trials of a noise floor
+  int least_;  ///< trials that a noise floor needs
   bool is_done_ = false;
 };
 

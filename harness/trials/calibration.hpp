@@ -1,5 +1,5 @@
-// Measures the noise floor of a machine: copies of one build against each other, in one paired
-// trial after the other.
+// Measures the noise floor of a machine: compares copies of one build with each other in successive
+// paired trials.
 #pragma once
 
 #include "harness/trials/baseline_store.hpp"
@@ -16,15 +16,15 @@ struct CalibrationPlan {
   Strings copies;            ///< commands
   bool trusted = false;      ///< the user says that they are copies
   Strings workloads;         ///< as given
-  model::PairedSetup setup;  ///< what all trials have in common
+  model::PairedSetup setup;  ///< shared by all trials
   double timeout_s = kDefaultProcessTimeout_s;
-  std::optional<int> trials;  ///< most; empty: as many as the copies need, or as there were to be
+  std::optional<int> trials;  ///< maximum; empty: as many as the copies need, or as first planned
   fs::path store{kDefaultStore};
   fs::path journals{"taskbench-calibrate.journal"};  ///< a folder: a file for each trial
   bool resume = false;
-  bool budget_is_given = false;   ///< otherwise a calibration that goes on keeps its own
+  bool budget_is_given = false;   ///< otherwise a resumed calibration keeps its own
   bool blocks_are_given = false;  ///< otherwise as many as fit
-  /// Throws UsageError for options that contradict those that the trials were started with.
+  /// Throws UsageError for options that contradict the ones that the trials were started with.
   std::function<void(const model::PairedSetup& then)> refuse_other_options;
 };
 
@@ -33,11 +33,11 @@ struct Calibrated {
   std::vector<model::PairedTrial> trials;  ///< all but the last are complete
 };
 
-/// The trials that count: one that the end of the budget cut short does not, but it can go on.
+/// The trials that count. One that the end of the budget cut short does not, but can be resumed.
 [[nodiscard]] std::span<const model::PairedTrial> complete_trials(
     const std::vector<model::PairedTrial>& trials);
 
-/// Runs the trials until all are complete, the budget is spent, or it is told to stop. Throws
+/// Runs the trials until all are complete, the budget is spent, or a stop is requested. Throws
 /// UsageError, ProgramError and json::JournalError.
 [[nodiscard]] Ending calibrate(const CalibrationPlan& plan, const Listener& listener,
                                const std::stop_token& stop, Calibrated& calibration);

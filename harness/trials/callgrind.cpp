@@ -14,7 +14,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/perf/explain.hpp"
 
-// The library as it was built is a part of this object file.
+// The built library is embedded in this object file.
 asm(R"(
   .pushsection .rodata
 taskbench_allocation_marks:
@@ -29,19 +29,18 @@ extern "C" const char taskbench_allocation_marks_end[];
 namespace taskbench::harness {
 namespace {
 
-/// The path of the library of allocation_marks.cpp in `folder`, where it is written unless it is
-/// there.
+/// The path of the library of allocation_marks.cpp in `folder`; writes it if it is not there.
 fs::path allocation_marks_in(const fs::path& folder) {
   fs::path file = folder / perf::kAllocationMarks;
   if (!fs::exists(file)) {
     const auto size = taskbench_allocation_marks_end - taskbench_allocation_marks;
-    // If it fails, allocations are counted without their bytes.
+    // If this fails, allocations are counted without their bytes.
     (void)write_atomically(file, {taskbench_allocation_marks, static_cast<std::size_t>(size)});
   }
   return file;
 }
 
-/// A minimum time so short that Google Benchmark is content with one iteration.
+/// A minimum time so short that one iteration satisfies Google Benchmark.
 constexpr double kNoMinTime_s = 1e-9;
 constexpr int kRepetitions = 2;
 constexpr const char* kLoopEnds = "--dump-before=benchmark::State::FinishKeepRunning*";
@@ -54,7 +53,7 @@ std::string name_on(std::string_view scheduler, const std::string& benchmark) {
   return benchmark.substr(0, begin) + std::string(scheduler) + benchmark.substr(end);
 }
 
-/// The scheduler on which a benchmark of taskbench does the same in each run.
+/// The scheduler on which a benchmark of taskbench does the same work in each run.
 std::string repeatable_scheduler(const std::string& benchmark) {
   const std::size_t begin = benchmark.find('/') + 1;
   const std::string named = benchmark.substr(begin, benchmark.find('/', begin) - begin);
@@ -75,7 +74,7 @@ Strings without_option(const Strings& words, const std::string& option) {
   return result;
 }
 
-/// A benchmark under callgrind: the words of both.
+/// The command that runs a benchmark under callgrind.
 struct Call {
   Strings of_callgrind;
   Strings of_program;
@@ -127,7 +126,7 @@ std::optional<perf::CallgrindProfile> last_loop(const fs::path& folder, bool is_
   return result;
 }
 
-/// The iterations of the repetition that was counted, by the result of a program that uses Google
+/// The iterations of the counted repetition, from the result of a program that uses Google
 /// Benchmark; 0, with the reason in `failure`, if it has failed.
 double iterations_in(const fs::path& json, const std::string& benchmark, std::string& failure) {
   try {
@@ -182,7 +181,7 @@ std::string why_interpreted(const Program& program) {
   constexpr std::array<std::string_view, 6> kShells{"sh", "bash", "dash", "ksh", "zsh", "ash"};
   const std::string line = first_line(program.executable());
   if (!line.starts_with("#!")) return {};
-  std::string name;  // of "#!/usr/bin/env NAME" and "#!/bin/NAME OPTION"
+  std::string name;  // from "#!/usr/bin/env NAME" or "#!/bin/NAME OPTION"
   for (const std::string_view word : words_of(std::string_view(line).substr(2))) {
     name = fs::path(word).filename().string();
     if (name != "env" && !name.starts_with('-')) break;
@@ -242,14 +241,14 @@ CallgrindCount count_by_callgrind(const Program& program, const std::string& ben
 
 std::string Binutils::output_of(const Strings& command, double timeout_s,
                                 std::string& failure) const {
-  // To a file: it is more than our pipes keep.
+  // Written to a file: the output is more than our pipes keep.
   const fs::path file = bench_.scratch.path() / "binutils";
   Strings words{"sh", "-c", "exec \"$@\" > \"$0\"", file.string()};
   words.insert(words.end(), command.begin(), command.end());
   const ProcessOutcome outcome = run_process(
       {.command = words, .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, bench_.stop);
   if (outcome.ok()) return read_file(file).bytes;
-  constexpr int kNoSuchCommand = 127;  // as the shell says
+  constexpr int kNoSuchCommand = 127;  // the shell's exit status
   const bool is_missing =
       outcome.end == ProcessOutcome::End::exited && outcome.code == kNoSuchCommand;
   failure = is_missing ? fmt::format("{} is not installed; the package binutils provides it",
@@ -302,7 +301,7 @@ std::map<std::string, perf::SourceLines> Binutils::sources(const CallgrindCount&
     for (const std::uint64_t address : addresses) text += fmt::format("0x{:x}\n", address);
     const fs::path list = bench_.scratch.path() / "addresses";
     (void)write_atomically(list, text);  // if it fails, so does addr2line
-    std::string no_lines;                // functions have names without them
+    std::string no_lines;                // without the list, functions have no lines
     result[object] = perf::parse_addr2line(
         output_of({"addr2line", "-a", "-f", "-i", "-C", "-e", object, "@" + list.string()},
                   timeout_s, no_lines));

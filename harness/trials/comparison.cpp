@@ -19,9 +19,9 @@ namespace {
 using model::Side;
 using Stage = model::PairedFailure::Stage;
 
-constexpr double kSilence_s = 2;  // that nobody wonders about
+constexpr double kSilence_s = 2;  // too short to need an explanation
 
-/// One comparison: what was asked for, and its state so far.
+/// One comparison: its plan and its state so far.
 class Comparison final : public KeptTrial<model::PairedTrial> {
  public:
   Comparison(const ComparisonPlan& plan, const Listener& listener, const std::stop_token& stop,
@@ -72,7 +72,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     return is_needless ? Ending::needless : Ending::complete;
   }
 
-  /// Puts both programs, which are built, into a folder for other machines.
+  /// Puts both built programs into a folder for other machines.
   void put_out(bool is_needless) {
     trial_.setup.identical = why_identical_;
     for (const Side side : kBothSides) {
@@ -85,7 +85,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     save_programs(plan_.out, trial_.setup, also);
   }
 
-  /// Runs the trial; every failure of a program is a NotComparable.
+  /// Runs the trial, and turns every failure of a program into a NotComparable.
   Ending run_or_fail() {
     try {
       return JournaledTrial::run_steps();
@@ -110,7 +110,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
   [[nodiscard]] fs::path root(Side side) { return program(side).checkout; }
 
-  /// Looks up the commits of the revisions: a journal may be of other commits.
+  /// Looks up the commits of the revisions, since a journal may be of other commits.
   void look_up() override {
     if (!plan_.programs.empty()) {
       load_programs(plan_.programs, trial_.setup);
@@ -146,7 +146,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
-  /// The part as its journal records it.
+  /// The part, in the form that its journal records.
   [[nodiscard]] model::TrialPart this_part(const PartOf& part) const {
     const model::Environment here = probe_environment("");
     return {.number = part.number,
@@ -158,7 +158,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
             .date = here.date};
   }
 
-  /// The folder that a side's program runs in, as the journal records it.
+  /// The folder that a side's program runs in, in the form that the journal records.
   [[nodiscard]] fs::path where_it_runs(Side side) const {
     const bool is_revision = !of(plan_, side).revision.empty() || !plan_.programs.empty();
     if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
@@ -179,11 +179,11 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   /// Whether the revisions have equal files, except for some that no program sees. If so, neither
-  /// is built; if not, records what differs.
+  /// is built; otherwise, records the differences.
   bool have_equal_sources() {
     const std::string& base = program(Side::base).commit;
     const std::string& head = program(Side::head).commit;
-    if (!plan_.programs.empty()) {  // who built them has looked
+    if (!plan_.programs.empty()) {  // checked when they were built
       why_identical_ = trial_.setup.identical;
       return !why_identical_.empty();
     }
@@ -216,12 +216,12 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     const model::PairedSetup& then = trial_.setup;
     if (!plan_.budget_is_given && then.budget_s > 0) budget_s_ = then.budget_s;
     if (!plan_.timeout_is_given && then.timeout_s > 0) timeout_s_ = then.timeout_s;
-    // What was counted stays as it is; whether it may grow is for its reader to say.
+    // The recorded counts stay as they are; which of them may grow is for the reader to say.
     if (plan_.acknowledged_is_given) trial_.setup.acknowledged = plan_.setup.acknowledged;
   }
 
-  /// Refuses a program that is not the journal's: the verdict would be taken for that of other
-  /// programs.
+  /// Refuses a program that is not the journal's: the verdict would be mistaken for one on that
+  /// program.
   void refuse_other_program(Side side) {
     const model::PairedProgram& then = program(side);
     const model::PairedProgram& now = of(asked_, side);
@@ -246,14 +246,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), file,
              started, now.command);
     }
-    // For a complete trial, a program that is gone or does not answer any more is not needed.
+    // A complete trial does not need its programs: they may be gone or no longer answer.
     if (!trial_.end) return;
     const std::string digest = digest_of_command(now.command);
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
   }
 
-  /// Refuses a part that is not the journal's, and to go on with it on another machine: a block is
-  /// of one machine, and so is a part.
+  /// Refuses a part that is not the journal's, and resuming it on another machine: a block belongs
+  /// to one machine, and so does a part.
   void refuse_other_part() const {
     const auto& then = trial_.setup.part;
     const auto text = [](const auto& part) {
@@ -291,7 +291,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
         !program(Side::base).layouts.empty() || !program(Side::head).layouts.empty();
     if (!goes_on && !plan_.run_identical && !has_layouts && are_the_same()) return false;
     for (const Side side : kBothSides) {
-      // Those of a folder load other libraries on another machine, and are the same all the same.
+      // Programs in a folder load other libraries on another machine, but are still the same.
       const std::string digest = plan_.programs.empty() ? digest_of_command(program(side).command)
                                                         : of(asked_, side).digest;
       if (goes_on && program(side).digest != digest) {
@@ -309,8 +309,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     return true;
   }
 
-  /// Adds what was not checked, as nothing was built, to why the revisions are identical. Throws
-  /// NotComparable if the program is known to be no benchmark.
+  /// Adds the checks that were skipped, since nothing was built, to the reason why the revisions
+  /// are identical. Throws NotComparable if the program is known not to be a benchmark.
   void say_what_is_unchecked() {
     if (!plan_.programs.empty()) return;
     Strings unchecked;
@@ -323,8 +323,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                     unchecked.size() == 1 ? "was" : "were");
   }
 
-  /// Asks the program of revisions that are not built, if it is there already: built earlier, or in
-  /// the working tree. False if it is not, if it cannot start there, or if its answers leave in
+  /// Asks the program of revisions that are not built, if a copy exists: built earlier, or in the
+  /// working tree. False if there is none, if it cannot start there, or if its answers leave in
   /// doubt whether it is a benchmark. Throws NotComparable.
   bool has_checked_program() {
     for (const Side side : {Side::head, Side::base}) {
@@ -386,8 +386,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
-  /// The words of a side's command. A pattern of several executables stands for the first; all of
-  /// them take turns.
+  /// The words of a side's command. A pattern for several executables is replaced by the first; all
+  /// of them take turns.
   [[nodiscard]] Strings words_of_command(Side side) {
     Strings words = split_command(program(side).command);
     if (!program(side).commit.empty()) return words;
@@ -399,7 +399,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     return words;
   }
 
-  /// Links the program of a revision again. One that cannot be is measured as it was built.
+  /// Links the program of a revision again. If that fails, it is measured as it was built.
   void draw_layouts(Side side, bool goes_on) {
     model::PairedProgram& sides = program(side);
     const int links = trial_.setup.links;
@@ -428,8 +428,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     trial_.setup.kind = kind.name();
   }
 
-  /// Finds a side's program. A command that is no program is a mistake of its author, and one that
-  /// crashes has failed; a revision that was built has failed in both cases.
+  /// Finds a side's program. For a command, a program that is not a benchmark is a mistake of the
+  /// user, and one that crashes has failed; for a built revision, both are failures.
   [[nodiscard]] Program find_program(Side side) {
     const std::string& command = program(side).command;
     const bool is_built = !program(side).commit.empty();
@@ -459,7 +459,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
-  /// Whether the two programs cannot differ in anything that is measured. Notes if only the
+  /// Whether the two programs cannot differ in anything that is measured. Adds a note if only the
   /// executables are equal.
   bool are_the_same() {
     const auto installed = [&](Side side) {
@@ -493,7 +493,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
           "they are asked. Both are measured");
       return false;
     }
-    if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
+    if (!plan_.workloads.empty()) {  // an unmatched name must not pass
       model::PairedSetup found = trial_.setup;
       find_benchmarks(found);
     }
@@ -520,7 +520,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     CountedTrial counted(*programs_, *bench_, listener_.progress, journal, trial_);
     if (!part || part->number == 1) counted.count(budget_s_);  // counts are equal everywhere
-    bool has_predicted = part.has_value();  // what the other parts bring is not known
+    bool has_predicted = part.has_value();  // the other parts' results are not known
     const auto show = [&] {
       const int blocks = verdict::complete_blocks(trial_);
       const double spent_s = verdict::spent_s(trial_);
@@ -540,8 +540,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     counted.explain_failures(budget_s_ - verdict::spent_s(trial_));
   }
 
-  /// Checks that head is sound although base is not: otherwise a change that repairs base could
-  /// never pass, nor one that adds the first benchmark. Throws NotComparable.
+  /// Checks that head is sound although base is not: otherwise no change could pass that repairs
+  /// base or adds the first benchmark. Throws NotComparable.
   void try_head_alone() {
     build(Side::head);
     const Program head = find_program(Side::head);
@@ -573,7 +573,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                          .message = message});
   }
 
-  /// Says what is being waited for, once anybody may wonder.
+  /// Reports what is being waited for, once the wait is long enough to be noticed.
   [[nodiscard]] std::function<void(double)> waiting_for(std::string what) const {
     return [this, what = std::move(what)](double elapsed_s) {
       if (elapsed_s < kSilence_s) return;
@@ -584,7 +584,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   const ComparisonPlan& plan_;
   const Listener& listener_;
   std::string& why_identical_;
-  model::PairedSetup asked_;  ///< which that of the journal may contradict
+  model::PairedSetup asked_;  ///< which the journal's setup may contradict
   std::optional<GitRepository> repository_;
   std::string doubt_;  ///< what differs between the revisions, as a clause
   double budget_s_ = plan_.setup.budget_s;

@@ -17,10 +17,10 @@ using model::InstructionSample;
 using model::Side;
 using verdict::Verdict;
 
-/// If two counts agree, so do all.
+/// If two counts agree, all do.
 constexpr std::size_t kFirstCounts = verdict::kLeastExactCounts;
 constexpr std::size_t kMostCounts = 5;
-/// Of how many benchmarks it is kept what they executed, for what explains them.
+/// Number of benchmarks whose profiles are kept for explanations.
 constexpr std::size_t kMostKept = 16;
 constexpr double kBinutilsTimeout_s = 120;
 constexpr const char* kNoTime = "no time is left of the budget";
@@ -53,7 +53,7 @@ bool is_counted(const model::PairedTrial& trial, const std::string& benchmark) {
          (base != nullptr && !base->unavailable.empty());
 }
 
-/// The names of the benchmarks that fail, those first whose wall or CPU time has grown most.
+/// The names of the failing benchmarks, those with the largest growth in wall or CPU time first.
 Strings failing(const model::PairedTrial& trial) {
   std::vector<verdict::BenchmarkVerdict> rows = verdict::judge(trial).benchmarks;
   std::erase_if(rows, [](const verdict::BenchmarkVerdict& row) { return !verdict::fails(row); });
@@ -64,7 +64,7 @@ Strings failing(const model::PairedTrial& trial) {
   return each_of(rows, &verdict::BenchmarkVerdict::name);
 }
 
-/// By how much a benchmark has grown: any kind by more than all instructions.
+/// How much a benchmark has grown: growth of one kind ranks above that of all instructions.
 std::pair<bool, double> growth_of(const model::PairedTrial& trial, const std::string& benchmark) {
   const verdict::Counted counted = verdict::judge_counted(trial, benchmark);
   const bool is_of_kind = std::ranges::any_of(
@@ -81,7 +81,7 @@ double scatter_of(const InstructionSample& sample) {
 
 }  // namespace
 
-/// Counts one process more. False if that fails; the sample then says why, and has no counts.
+/// Counts one more process. False if that fails; the sample then has a reason and no counts.
 bool CountedTrial::count_once(CountedSide& side) {
   InstructionSample& sample = side.sample;
   CallgrindCount counted;
@@ -101,7 +101,7 @@ bool CountedTrial::count_once(CountedSide& side) {
     sample.kinds[kind].push_back(executed);
   }
   sample.no_kinds = binutils_.why_no_instructions();
-  // What objdump failed to say of one process is not known of the benchmark.
+  // A kind that objdump failed to report for one process is unknown for the benchmark.
   std::erase_if(sample.kinds, [&](const auto& kind) {
     return kind.second.size() != sample.per_iteration.size();
   });
@@ -114,20 +114,20 @@ void CountedTrial::count_repeatedly(CountedSide& side, std::size_t most) {
   }
 }
 
-/// Counts both sides once, and if they differ once more.
+/// Counts both sides once, and a second time if they differ.
 void CountedTrial::count_in_turn(Pair& pair) {
   for (CountedSide* side : {&pair.base, &pair.head}) {
     if (side->sample.per_iteration.empty() && !count_once(*side)) return;
   }
   if (verdict::agree(pair.base.sample, pair.head.sample)) return;
   for (CountedSide* side : {&pair.base, &pair.head}) {
-    // A journal's count stays as it is.
+    // A count from the journal stays as it is.
     if (side->first) count_repeatedly(*side, kFirstCounts);
     if (!side->sample.unavailable.empty()) return;
   }
 }
 
-/// Both sides, with what the trial already has of them.
+/// Both sides, with the counts that the trial already has.
 CountedTrial::Pair CountedTrial::pair_of(const std::string& benchmark) const {
   Pair pair;
   for (const Side side : kBothSides) {
@@ -139,7 +139,7 @@ CountedTrial::Pair CountedTrial::pair_of(const std::string& benchmark) const {
   return pair;
 }
 
-/// Keeps what a changed benchmark executed, unless many have grown by more.
+/// Keeps the profile of a changed benchmark, unless many others have grown by more.
 void CountedTrial::keep(Pair pair) {
   if (!pair.base.first || !pair.head.first) return;
   if (!verdict::judge_counted(trial_, pair.base.sample.benchmark).has_moved()) return;
@@ -178,14 +178,14 @@ void CountedTrial::count_all_asked() {
                           sample.benchmark));
     sample.unavailable = missing;
     if (missing.empty()) count_repeatedly(of(pair, side), kMostCounts);
-    if (bench_.stop.stop_requested()) return;  // what was told to stop has not failed
+    if (bench_.stop.stop_requested()) return;  // a stop request is not a failure
     journal_.append(json::journal_line(sample));
     trial_.instructions.push_back(sample);
     if (side == Side::head) keep(std::move(pair));
   }
 }
 
-/// Why no benchmark is counted unasked; empty if they are.
+/// Why no benchmark is counted unless the user asks; empty if they are.
 std::string CountedTrial::why_nothing_counts(double budget_s) const {
   if (budget_s < kLeastBudgetToCount_s) {
     return fmt::format("a budget below {} is not enough",
@@ -193,7 +193,7 @@ std::string CountedTrial::why_nothing_counts(double budget_s) const {
   }
   for (const Side side : kBothSides) {
     const ProgramKind& kind = of(programs_, side).kind();
-    // Its start depends on the length of its path, and more that is no change.
+    // A command's start depends on its path's length and other things that are no change.
     if (kind.is_counted_whole()) {
       return fmt::format("a whole command is counted if --counters {} asks for it",
                          model::kInstructionsExact);
@@ -214,9 +214,9 @@ void CountedTrial::count_first(double budget_s) {
   std::ranges::stable_sort(
       names, {}, [&](const std::string& name) { return wanted_turn(trial_.setup, name); });
   std::string why = why_nothing_counts(budget_s);
-  std::string failure;  // the first, if nothing else has happened
+  std::string failure;  // of the first benchmark
   double lost_s = 0;
-  double last_s = 0;  // that the benchmark before took
+  double last_s = 0;  // that the previous benchmark took
   for (std::size_t i = 0; i < names.size() && why.empty(); ++i) {
     if (is_counted(trial_, names[i])) continue;
     progress_(fmt::format("counting instructions, {} of {}: {}", i + 1, names.size(), names[i]));
@@ -240,7 +240,7 @@ void CountedTrial::count_first(double budget_s) {
       journal_.append(json::journal_line(sample));
       trial_.instructions.push_back(sample);
     }
-    // Where the first two fail in the same way, so would all.
+    // If the first two fail in the same way, all would.
     if (!failed.empty() && failed == failure && failed != kSeveralThreads) why = failed;
     failure = i == 0 ? failed : std::string();
     keep(std::move(pair));
@@ -282,7 +282,7 @@ void CountedTrial::explain_failures(double left_s) {
   }
 }
 
-/// Explains one benchmark, by what is known of it and, where that is not enough, further processes.
+/// Explains one benchmark from the known profiles and, if these do not suffice, further processes.
 void CountedTrial::explain(const std::string& benchmark, Pair& pair) {
   const double before_s = left_s();
   model::Explanation explanation;
@@ -326,9 +326,9 @@ void CountedTrial::fill_in(Pair& pair, model::Explanation& explanation) {
     explanation.kinds.push_back({kind.kind, kind.base, kind.head});
   }
   const double change = std::abs(explanation.head / explanation.base - 1);
-  const bool has_moved = change > 3 * explanation.scatter;  // else functions would mean nothing
+  const bool has_moved = change > 3 * explanation.scatter;  // else functions mean nothing
   if (!has_moved && explanation.kinds.empty()) return;
-  // The counts that a journal had do not say in which functions.
+  // Counts from a journal do not have functions.
   needs(pair.base.first && pair.head.first, 1);
   if (!explanation.unavailable.empty()) return;
   name_functions(*pair.base.first, *pair.head.first, has_moved, explanation);

@@ -1,5 +1,5 @@
-// What is counted of a paired trial, exactly, besides its times: instructions and their kinds
-// before the first block, and which functions make the difference.
+// Exact counts for a paired trial, in addition to its times: instructions and their kinds before
+// the first block, and the functions that make the difference.
 #pragma once
 
 #include "harness/trials/callgrind.hpp"
@@ -9,12 +9,12 @@
 
 namespace taskbench::harness {
 
-/// The longest time that --explain takes, even if more is left of the budget.
+/// Time limit of --explain, even if more of the budget is left.
 inline constexpr double kMostExplaining_s = 120;
 
-/// Counts the benchmarks of a trial, and keeps what a process executed, so that what has changed is
-/// explained without counting it again. Appends to the journal and to the trial; throws
-/// json::JournalError. Returns early if told to stop.
+/// Counts the benchmarks of a trial. Keeps the profile of a process, so that a change is explained
+/// without counting it again. Appends to the journal and to the trial; throws json::JournalError.
+/// Returns early if a stop is requested.
 class CountedTrial {
  public:
   using Progress = std::function<void(const std::string&)>;
@@ -27,24 +27,24 @@ class CountedTrial {
         journal_(journal),
         trial_(trial) {}
 
-  /// Counts what the setup asks for and the trial still lacks. What could not be counted is noted
-  /// with its reason, which is no error.
+  /// Counts what the setup asks for and the trial still lacks. A benchmark that cannot be counted
+  /// is noted with the reason, and is not an error.
   ///
-  /// With counts_instructions: each benchmark on each side, in two processes, and in three more if
-  /// these differ. With counts_first: what kCountingShare of the budget is enough for; one process
-  /// of each side, and if these differ another, which shows whether the counts repeat. Then
-  /// explains what has grown most, at most kMostExplained benchmarks.
+  /// With counts_instructions: each benchmark on each side in two processes, and in three more if
+  /// these differ. With counts_first: as many benchmarks as kCountingShare of the budget allows, in
+  /// one process of each side; if these differ, in another, which shows whether the counts repeat.
+  /// Then explains the largest increases, at most kMostExplained benchmarks.
   void count(double budget_s);
 
-  /// Explains why benchmarks of an ended trial fail: of those that failed by most and are not
-  /// explained yet, kMostExplained. Takes at most `left_s`, and kMostExplaining_s.
+  /// Explains why benchmarks of an ended trial fail: up to kMostExplained that are not explained
+  /// yet, the worst failures first. Takes at most `left_s`, and kMostExplaining_s.
   void explain_failures(double left_s);
 
  private:
   /// One side of a benchmark.
   struct CountedSide {
     model::InstructionSample sample;
-    std::optional<CallgrindCount> first{};  ///< what one process executed
+    std::optional<CallgrindCount> first{};  ///< the counts of one process
   };
   struct Pair {
     CountedSide base;
@@ -74,9 +74,9 @@ class CountedTrial {
   LineFile& journal_;
   model::PairedTrial& trial_;
   Clock::time_point start_ = Clock::now();
-  double end_s_ = 0;  ///< after the start, when no further process may run
+  double end_s_ = 0;  ///< in seconds after the start; no further process may run then
   Binutils binutils_{bench_};
-  std::vector<Pair> moved_;  ///< whose counts differ
+  std::vector<Pair> moved_;  ///< the pairs whose counts differ
 };
 
 }  // namespace taskbench::harness

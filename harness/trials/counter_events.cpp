@@ -24,7 +24,7 @@ constexpr std::array kSets{
 
 constexpr std::size_t kMostSlipsOfExact = 3;
 
-/// Splits at the commas outside of slashes and braces.
+/// Splits at the commas that are outside slashes and braces.
 Strings items_of(std::string_view text) {
   Strings items(1);
   bool in_slashes = false;
@@ -51,9 +51,9 @@ CounterRequest request_for(const std::string& argument) {
   return request;
 }
 
-/// The set, or callgrind's count, that `item` is probably a misspelling of. No name of perf's is
-/// one or two slips away from a set's, or three from callgrind's; but many begin as those do
-/// ("instructions", "cache-misses").
+/// The set, or callgrind's count, that `item` is probably a misspelling of. No event name of perf
+/// is one or two edits away from a set's name, or three from callgrind's; but many begin in the
+/// same way ("instructions", "cache-misses").
 std::optional<std::string_view> nearly_known(std::string_view item) {
   if (edit_distance(item, model::kInstructionsExact) <= kMostSlipsOfExact) {
     return model::kInstructionsExact;

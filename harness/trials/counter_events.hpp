@@ -1,4 +1,4 @@
-// What `--counters` asks for: sets of events by name, and events as perf calls them.
+// The argument of `--counters`: named sets of events, and events in perf's notation.
 #pragma once
 
 #include "harness/trials/names.hpp"
@@ -7,19 +7,19 @@ namespace taskbench::harness {
 
 struct CounterSet {
   std::string_view name;
-  std::string_view events;  ///< as perf's -e takes them
+  std::string_view events;  ///< as an argument of perf's -e
 };
 
 /// Every set. To add one, add a row.
 [[nodiscard]] std::span<const CounterSet> counter_sets();
 
-/// One argument of perf's -e. Several events are a group in braces, which perf counts together.
+/// One argument of perf's -e. Several events form a group in braces, which perf counts together.
 struct CounterRequest {
   std::string argument;
   Strings events;
 };
 
-/// What --counters asks for.
+/// The parsed value of --counters.
 struct CounterPlan {
   Strings words;                         ///< as the user wrote it
   std::vector<CounterRequest> requests;  ///< counted by perf
@@ -28,9 +28,8 @@ struct CounterPlan {
 };
 
 /// Parses --counters: sets and events, each once, in the order given. Commas separate them, except
-/// within the slashes and braces of perf's own syntax. Throws UsageError for an empty item, one
-/// that is given twice, a name that is nearly that of a set or of instructions-exact, and what
-/// cannot be an event's name.
+/// within the slashes and braces of perf's own syntax. Throws UsageError for an empty or repeated
+/// item, a misspelt set or instructions-exact, and anything that cannot be the name of an event.
 [[nodiscard]] CounterPlan parse_counters(std::string_view option, const Strings& given);
 
 /// The events of all sets.

@@ -17,10 +17,10 @@ namespace {
 
 using Events = std::vector<model::EventCount>;
 
-/// What runs under callgrind is killed after this time.
+/// Time limit of a process under callgrind.
 constexpr double kLongest_s = 600;
 
-/// Whether a case was timed; one that could not be timed is not counted either.
+/// Whether a case was timed; otherwise it is not counted either.
 bool was_timed(const model::Case& measured) {
   return measured.error.empty() && !measured.repetitions.empty();
 }
@@ -48,8 +48,8 @@ void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterati
 
 /// How one pass counts: with perf or with callgrind.
 struct Counter {
-  std::string_view what;  ///< it does, for the line of progress
-  Events events;          ///< that it asks for, some of them unavailable
+  std::string_view what;  ///< the activity, for the progress line
+  Events events;          ///< that it requests, some of them unavailable
   /// Runs one process for case number `index`.
   std::function<PerfOutcome(std::size_t index)> count_once;
   std::function<std::int64_t(std::size_t index)> iterations;
@@ -84,7 +84,7 @@ class CountingPass {
 
   void count_by_callgrind() {
     const auto count_once = [&](std::size_t i) {
-      Case spec = plan_.cases[i];  // on a scheduler that does the same each time
+      Case spec = plan_.cases[i];  // on a scheduler that repeats exactly
       if (!spec.scheduler->repeatable) spec.scheduler = find_scheduler("in_turn");
       return count_iterations(command(spec, kUnusedMinTime_s, kCountedIterations));
     };
@@ -163,7 +163,7 @@ class CountingPass {
     return result;
   }
 
-  /// One run of a command, with what is to be done before and after it.
+  /// One run of a command, with its preparation and conclusion.
   PerfOutcome count_run(const TimedCommand& command) const {
     const ScratchFolder files;
     const Strings counted =
@@ -232,7 +232,7 @@ void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
   }
   if (plan.requests.empty()) return;
   if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);
-  // perf reports events of sets as unknown, too, if the CPU lacks them.
+  // perf also reports events of sets as unknown if the CPU lacks them.
   const Strings known = events_of_sets();
   const auto is_known = [&](const std::string& event) { return contains(known, event); };
   std::vector<CounterRequest> asked;

@@ -31,8 +31,8 @@ std::string first_line_of(const ProcessOutcome& outcome) {
 }  // namespace
 
 GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
-  // A git hook that calls taskbench has these set. They would lead git, and the build's git, to
-  // another folder than the current one.
+  // A git hook that calls taskbench has these set. They would direct git, and the build's git, to a
+  // folder other than the current one.
   for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) {
     ::unsetenv(variable);
   }
@@ -54,7 +54,7 @@ fs::path GitRepository::working_tree() const {
 }
 
 std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
-  // A revision that begins with a dash would be taken for an option of git's.
+  // A revision that begins with a dash would be taken for a git option.
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;
   const ProcessOutcome outcome = run_git(
       {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, stop_);
@@ -99,7 +99,7 @@ std::vector<ChangedFile> GitRepository::changes(const std::string& base,
       list({"-c", "diff.relative=false", "diff-tree", "-r", "-z", "--raw", "--no-renames",
             "--ignore-submodules=none", base + "^{tree}", head + "^{tree}"}));
   std::vector<ChangedFile> result;
-  // Each entry is ":100644 100644 <id> <id> M", followed by one with its path.
+  // Each entry is ":100644 100644 <id> <id> M", followed by an entry with its path.
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
     const bool is_submodule =
         parts[i].starts_with(":160000") || parts[i].substr(7, 8) == " 160000 ";
@@ -146,7 +146,7 @@ void GitRepository::add_worktree(const fs::path& folder, const std::string& comm
 }
 
 void GitRepository::prune_worktrees() const {
-  // A worktree that cannot be pruned now is pruned later, by git itself at the latest.
+  // A worktree that cannot be pruned now is pruned later, at the latest by git itself.
   static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, stop_));
 }
 

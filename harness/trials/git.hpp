@@ -1,5 +1,5 @@
-// What taskbench asks of git: which commit a name means, what differs between two, and a checkout
-// of one in another folder.
+// Queries to git: the commit that a name means, the differences between two commits, and a checkout
+// in another folder.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace taskbench::harness {
 
-/// A git command that failed although what was asked for exists: for example, the disk is full.
-/// what() ends in git's own words.
+/// A failed git command about something that exists: for example, the disk is full. what() ends in
+/// git's own words.
 struct GitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ struct ChangedFile {
 class GitRepository {
  public:
   /// Opens the repository of the current directory. Unsets the environment variables that would
-  /// name another one to git. Throws UsageError if there is none, or no git.
+  /// direct git to another one. Throws UsageError if there is no repository, or no git.
   explicit GitRepository(const std::stop_token& stop);
 
   /// The folder that all worktrees of the repository share: its identity.
@@ -39,12 +39,12 @@ class GitRepository {
   /// Like commit_of(), for a revision that need not exist.
   [[nodiscard]] std::optional<std::string> find_commit(const std::string& revision) const;
 
-  /// The files of the current working tree that differ from its HEAD, and with `untracked` also
-  /// those that git does not know and does not ignore.
+  /// The files of the current working tree that differ from its HEAD; with `untracked`, also the
+  /// files that git neither tracks nor ignores.
   [[nodiscard]] Strings uncommitted_files(bool untracked) const;
 
-  /// What differs between the files of two commits, submodules, links and permissions included.
-  /// Throws GitError, also where there is too much to tell.
+  /// The differences between the files of two commits, including submodules, links and permissions.
+  /// Throws GitError, also if the output is too long.
   [[nodiscard]] std::vector<ChangedFile> changes(const std::string& base,
                                                  const std::string& head) const;
 

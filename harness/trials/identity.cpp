@@ -12,9 +12,9 @@ fs::path root_of(const InstalledProgram& each) {
   return each.root.empty() ? each.program->executable().parent_path() : fs::canonical(each.root);
 }
 
-/// What ldd reports, without the addresses, which differ each time. A library that is below the
-/// program's root, or is found from where it runs, is named relative to that, with a digest of its
-/// bytes. Empty if ldd fails, as it does for a static binary.
+/// The output of ldd without the addresses, which differ each time. A library that is below the
+/// program's root, or is found relative to its working folder, is named relative to that, with a
+/// digest of its bytes. Empty if ldd fails, as it does for a static binary.
 std::string libraries_of(const InstalledProgram& each, const std::stop_token& stop) {
   const Program& program = *each.program;
   const std::string root = root_of(each).string() + '/';
@@ -30,17 +30,17 @@ std::string libraries_of(const InstalledProgram& each, const std::stop_token& st
   return result;
 }
 
-/// Whether a link leads to the same file on both sides: only if it does not lead out of its folder.
+/// Whether a link leads to the same file on both sides: only if it stays within its folder.
 bool stays_inside(const fs::path& link, const fs::path& target) {
-  if (target.is_absolute()) return true;  // and equal texts are one file
+  if (target.is_absolute()) return true;  // and equal texts mean one file
   const fs::path end = (link.parent_path() / target).lexically_normal();
   return end.empty() || *end.begin() != "..";
 }
 
 using Listing = std::map<fs::path, fs::file_status>;
 
-/// Everything below a folder, by its path there. Empty if there is too much, or something that
-/// cannot be read.
+/// Everything below a folder, by relative path. Empty if there is too much, or something cannot be
+/// read.
 std::optional<Listing> list(const fs::path& folder) {
   Listing entries;
   std::uintmax_t bytes = 0;
@@ -109,14 +109,14 @@ std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
   return std::nullopt;
 }
 
-/// Whether both are one file, called by one path in one folder: then they see the same, whatever
-/// they look for.
+/// Whether both are one file, called by one path in one folder: then they find the same files
+/// wherever they look.
 bool are_one_call(const Program& base, const Program& head) {
   return called_path(base.command()) == called_path(head.command()) &&
          base.folder() == head.folder();
 }
 
-/// What differs below the roots that the user named, or in the programs' places there.
+/// The differences below the roots that the user named, or in the programs' places there.
 std::string difference_of_roots(const InstalledProgram& base, const InstalledProgram& head) {
   const fs::path ours = root_of(base);
   const fs::path theirs = root_of(head);

@@ -1,5 +1,5 @@
-// How a trial begins, goes on after an interruption, and ends: the steps that ab, gate, baseline,
-// calibrate and ladder share. Each trial says what its journal holds and what it measures.
+// How a trial begins, resumes after an interruption, and ends: the steps that ab, gate, baseline,
+// calibrate and ladder share. Each trial defines the content of its journal and what it measures.
 #pragma once
 
 #include "harness/trials/line_file.hpp"
@@ -9,21 +9,21 @@
 
 namespace taskbench::harness {
 
-/// The journal of a trial, as its user wants it.
+/// The user's options for the journal of a trial.
 struct JournalPlan {
   fs::path path{};        ///< empty: the trial is not kept
-  bool resume = false;    ///< go on with the trial that is there
-  bool is_named = false;  ///< by its user; such a journal stays also when its trial has ended
-  /// As in CI, where an earlier job may have left a journal: it is replaced, and a missing one is
-  /// no reason not to begin.
+  bool resume = false;    ///< resume the trial that is there
+  bool is_named = false;  ///< by the user; such a journal is kept even when its trial has ended
+  /// For CI, where an earlier job may have left a journal: it is replaced, and a missing one does
+  /// not prevent a new trial.
   bool is_replaced = false;
 };
 
 enum class Ending {
   complete,
   needless,     ///< there was nothing to measure
-  interrupted,  ///< told to stop; it can go on
-  not_begun,    ///< told to stop before anything was kept
+  interrupted,  ///< a stop was requested; it can be resumed
+  not_begun,    ///< a stop was requested before anything was kept
 };
 
 class JournaledTrial {
@@ -32,41 +32,41 @@ class JournaledTrial {
   JournaledTrial& operator=(const JournaledTrial&) = delete;
   virtual ~JournaledTrial() = default;
 
-  /// Goes on with the trial of the journal, or makes room for a new one and begins it; measures
-  /// until it is complete or told to stop. A complete trial does not need its program. Throws
-  /// UsageError, ProgramError and json::JournalError; what was measured is then kept.
+  /// Resumes the trial of the journal, or makes room for a new trial and begins it; measures until
+  /// it is complete or a stop is requested. A complete trial does not need its program. Throws
+  /// UsageError, ProgramError and json::JournalError; the measurements so far are then kept.
   Ending run();
 
  protected:
   JournaledTrial(JournalPlan journal, std::stop_token stop)
       : journal_(std::move(journal)), stop_(std::move(stop)) {}
 
-  /// run(), in which everything fails that was told to stop.
+  /// The steps of run(). Once a stop is requested, any of them may fail.
   virtual Ending run_steps();
 
   [[nodiscard]] const fs::path& journal() const { return journal_.path; }
   [[nodiscard]] const std::stop_token& stop() const { return stop_; }
 
  private:
-  // What the journal holds, for trials that are kept: see KeptTrial.
+  // The content of the journal, for trials that are kept: see KeptTrial.
   [[nodiscard]] virtual std::string first_line() const { return {}; }
   virtual void read() {}
   [[nodiscard]] virtual bool has_ended() const { return false; }
-  /// What the journal is of, in messages.
+  /// The noun for this kind of trial in messages.
   [[nodiscard]] virtual std::string_view noun() const { return "trial"; }
-  /// Throws UsageError if the trial that was read is not the one that is asked for.
+  /// Throws UsageError if the trial that was read is not the requested one.
   virtual void refuse_other() {}
 
-  /// Finds out what has to be known before the journal is looked at.
+  /// Looks up what must be known before the journal is read.
   virtual void look_up() {}
   [[nodiscard]] virtual bool is_complete() const = 0;
-  /// Whether a complete trial is measured further.
+  /// Whether a complete trial is to be measured further.
   [[nodiscard]] virtual bool wants_more() { return false; }
-  /// Finds the programs and, unless it goes on, all that the first line holds. False if there is
-  /// nothing to measure.
+  /// Finds the programs and, unless the trial is resumed, everything for the first line. False if
+  /// there is nothing to measure.
   [[nodiscard]] virtual bool prepare(bool goes_on) = 0;
-  /// Measures until the trial is complete or told to stop. Each process is in the journal before
-  /// the next begins.
+  /// Measures until the trial is complete or a stop is requested. Each process is in the journal
+  /// before the next begins.
   virtual void measure(LineFile& journal) = 0;
 
   [[nodiscard]] bool open();

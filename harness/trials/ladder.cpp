@@ -5,7 +5,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// A workload, and the program that measures it on every rung: this executable.
+/// A workload and the program that measures it on every rung, which is this executable.
 struct LadderWork {
   Program program;
   SampleRequest request;  ///< for all rungs, from the lowest on
@@ -54,7 +54,7 @@ class Climb final : public JournaledTrial {
             std::move(request)};
   }
 
-  /// Runs one process that does not count; every later one does as many iterations of each rung.
+  /// Runs one process that does not count; it sets the iterations of each rung for all later ones.
   void fix_iterations(LadderWork& work) const {
     work.request.repetitions = 1;
     const auto measured =

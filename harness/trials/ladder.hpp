@@ -1,5 +1,5 @@
-// Measures workloads on every rung of the ladder, block after block: a block is a process of each
-// workload, which runs it on all rungs in a drawn order.
+// Measures workloads on every rung of the ladder, block after block. A block is one process for
+// each workload, which runs it on all rungs in a random order.
 #pragma once
 
 #include "harness/bench/measure.hpp"
@@ -10,7 +10,7 @@
 namespace taskbench::harness {
 
 struct LadderPlan {
-  std::vector<Case> cases;  ///< each workload on each of the ladder's rungs, from the lowest on
+  std::vector<Case> cases;  ///< each workload on each of the ladder's rungs, from the lowest up
   double budget_s = 600;
   int max_blocks = 32;
   double timeout_s = kDefaultProcessTimeout_s;

@@ -20,9 +20,9 @@ constexpr double kLinkTimeout_s = 1800;
 constexpr std::size_t kMostScriptBytes = std::size_t{1} << 20;
 constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"};
 
-/// Stands for the linker of its name. $links is set by the line above it. Notes nothing of shared
-/// libraries and of objects that are only joined, and never fails where the linker does not. rustc
-/// deletes its objects after the link, wherever they are: .rcgu.o, and symbols.o.
+/// Takes the place of the linker of its name. The line above it sets $links. Records no links of
+/// shared libraries or partial links, and never fails unless the linker does. rustc deletes its
+/// objects after the link, wherever they are: .rcgu.o, and symbols.o.
 constexpr const char* kRecorder = R"(
 name=${0##*/}
 real=$(PATH=${TASKBENCH_LINKERS-}$PATH; command -v "$name") ||
@@ -58,9 +58,9 @@ note "$@" 2>/dev/null
 exec "$real" "$@"
 )";
 
-/// Stands for the compiler of its name, which rustc calls to link: with -B and the folder of a
-/// linker of its own, which comes before COMPILER_PATH. $real and $linkers are set by the lines
-/// above it.
+/// Takes the place of the compiler of its name, which rustc calls to link: with -B and the folder
+/// of a linker of its own, which comes before COMPILER_PATH. The lines above it set $real and
+/// $linkers.
 constexpr const char* kLinkingCompiler = R"(
 for word; do
   case $word in -B?*) TASKBENCH_LINKERS=${TASKBENCH_LINKERS-}${word#-B}: ;; esac
@@ -70,23 +70,23 @@ exec "$real" "-B$linkers" "$@"
 )";
 constexpr const char* kLinkingCompilers[] = {"cc", "gcc", "clang"};
 
-/// A link as it was recorded.
+/// A recorded link.
 struct Link {
   fs::path record;
-  fs::path folder;  ///< that it ran in
+  fs::path folder;  ///< its working folder
   std::string linker;
-  Strings words{};  ///< without the linker; temporary files are those that were kept
+  Strings words{};  ///< without the linker; names of kept temporary files are replaced
   Strings environment{};
   fs::path output{};
 };
 
-/// The file of this path that the recorder has kept, or else the path.
+/// The recorder's copy of the file at this path, or else the path.
 std::string kept(const fs::path& record, const std::string& path) {
   const fs::path copy = record / fs::path(path).filename();
   return path.starts_with('/') && fs::is_regular_file(copy) ? copy.string() : path;
 }
 
-/// The words of a command with those of its response files in their places.
+/// The words of a command, with response files replaced by their words.
 Strings without_responses(const fs::path& record, const Strings& words) {
   Strings result;
   for (const std::string& word : words) {
@@ -117,8 +117,8 @@ std::optional<Link> read_link(const fs::path& record) {
   return link;
 }
 
-/// The link that made a program: by its file, or, if that was stripped afterwards, by its name.
-/// Empty if none did; `is_recorded` says whether there is any link.
+/// The link that made a program: matched by its file or, if that was stripped afterwards, by its
+/// name. Empty if none did; `is_recorded` says whether there is any link.
 std::optional<Link> link_of(const fs::path& records, const fs::path& program, bool& is_recorded) {
   std::optional<Link> by_name;
   std::error_code failed;
@@ -147,12 +147,12 @@ std::string as_response(const fs::path& file, const Strings& words) {
   return '@' + file.string();
 }
 
-/// Where a link keeps the list of what link-time optimisation has made, which links after it use.
+/// The file in which a link lists the output of link-time optimisation for later links.
 fs::path list_of_optimised(const Link& link) { return link.record / "optimised"; }
 
-/// The variables with which g++ optimises what it links: functions get sections of their own,
-/// otherwise the code has few pieces; and its objects stay, their names beginning with `between`.
-/// The plugin of the linker takes what follows the first -dumpdir for its value.
+/// The variables that make g++ optimise at link time with a section for each function, since
+/// otherwise the code has few pieces, and keep its objects, with names beginning with `between`.
+/// The linker's plugin takes the word after the first -dumpdir for its value.
 std::string optimising(const std::string& variable, const fs::path& between) {
   static const std::regex kPlace(" '-dumpdir' '[^']*'");
   return std::regex_replace(variable, kPlace, "") +
@@ -160,8 +160,8 @@ std::string optimising(const std::string& variable, const fs::path& between) {
                      between.string());
 }
 
-/// A script for sh that links, whole or not at all. What is made in between has names of its own,
-/// as several scripts run at once.
+/// A script for sh that links completely or not at all. Intermediate files have unique names, since
+/// several scripts run at once.
 std::string script_of(const Link& link, const Strings& words, const std::string& output,
                       const fs::path& between) {
   std::string text = fmt::format("cd {} || exit\n", shell_word(link.folder));
@@ -186,7 +186,7 @@ std::string script_of(const Link& link, const Strings& words, const std::string&
                      shell_word(output));
 }
 
-/// Lists the objects that link-time optimisation has left at `between`, and removes all else of it.
+/// Lists the objects that link-time optimisation left at `between`, and removes its other files.
 void keep_optimised(const Link& link, const fs::path& between) {
   std::string list;
   std::error_code failed;
@@ -200,7 +200,7 @@ void keep_optimised(const Link& link, const fs::path& between) {
       fs::remove(entry.path(), ignored);
     }
   }
-  // Without it, each layout is optimised again.
+  // Without the list, each layout is optimised again.
   if (!list.empty()) (void)write_atomically(list_of_optimised(link), list);
 }
 
@@ -209,7 +209,7 @@ bool is_object(const std::string& word) {
   return name.ends_with(".o") && name.find("crt") == std::string::npos;
 }
 
-/// A number drawn for a name: the order of such numbers is the order of the names.
+/// A random number for a name: sorting by it shuffles the names.
 std::uint64_t draw_for(int seed, std::string_view name) {
   std::uint64_t state = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(seed);
   for (const char each : name) state = (state ^ static_cast<unsigned char>(each)) * 0x100000001b3;
@@ -225,7 +225,7 @@ Strings drawn(Strings names, int seed) {
   return names;
 }
 
-/// The words of each layout's link, but for the output; or why there are none.
+/// The words of each layout's link, without the output; or the reason for having none.
 struct Relinks {
   std::vector<Strings> words;
   std::string why_none;
@@ -271,7 +271,7 @@ Relinks by_shuffle(const Link& link, bool is_lld, int count) {
   return result;
 }
 
-/// GNU ld's script stands between two lines of these.
+/// A line of this kind precedes and follows GNU ld's script.
 constexpr std::string_view kFence = "==================================================\n";
 
 std::string script_in(std::string_view verbose) {
@@ -281,7 +281,7 @@ std::string script_in(std::string_view verbose) {
   return std::string(verbose.substr(from, verbose.find(kFence, from) - from));
 }
 
-/// Links once to see how the linker does it, and to optimise what the layouts are made of.
+/// Links once to see how the linker does it, and to optimise the objects for the layouts.
 Relinks by_script(const Link& link, int count, const std::stop_token& stop,
                   const std::function<void(double)>& waiting) {
   const std::string all = as_response(link.record / "words", link.words);
@@ -449,7 +449,7 @@ std::vector<LinkedPieces> pieces_of_map(std::string_view map) {
     if (file == std::string_view::npos || rest.substr(size, file - size) == "0x0") continue;
     std::string from(rest.substr(file + 1));
     const bool has_name = name.starts_with(piece->output + '.');
-    const bool has_own_place =  // earlier in the script
+    const bool has_own_place =  // in an earlier place of the script
         std::ranges::any_of(std::array{".text.unlikely", ".text.exit", ".text.startup", ".text.hot",
                                        ".data.rel.ro"},
                             [&](const char* group) { return name.starts_with(group); });
@@ -461,7 +461,7 @@ std::vector<LinkedPieces> pieces_of_map(std::string_view map) {
     if (const auto member = from.rfind('('); member != std::string::npos && from.ends_with(')')) {
       from = from.substr(0, member) + ':' + from.substr(member + 1, from.size() - member - 2);
     }
-    // Link-time optimisation names its objects anew each time.
+    // Link-time optimisation gives its objects new names each time.
     if (const auto lto = from.find(".ltrans"); lto != std::string::npos)
       from = '*' + from.substr(lto);
     piece->lines.push_back(has_name ? fmt::format("*({})", name)
@@ -479,7 +479,7 @@ std::string script_with(std::string_view own_script, const std::vector<LinkedPie
                         int seed) {
   std::string script(own_script);
   for (const LinkedPieces& each : pieces) {
-    // The pattern that takes whatever no earlier one has taken.
+    // The catch-all pattern for sections that no earlier pattern has matched.
     const std::string rest =
         each.output == ".text" ? "*(.text .stub" : fmt::format("*({0} {0}.*", each.output);
     const auto place = script.find(rest);

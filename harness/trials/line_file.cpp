@@ -32,7 +32,7 @@ LineFile LineFile::create(const fs::path& path, const std::string& first) {
   try {
     file.append(first);
   } catch (const reports::json::JournalError&) {
-    ::unlink(path.c_str());  // without its first line it is none
+    ::unlink(path.c_str());  // a journal needs its first line
     throw;
   }
   return file;

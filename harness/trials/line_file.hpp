@@ -1,5 +1,5 @@
-// A journal: a file that grows by whole lines. Each is on the disk before what it records is built
-// upon. What the lines contain is up to whoever writes them.
+// A journal: a file that grows by whole lines. Each line is on the disk before anything relies on
+// what it records. The writer decides what the lines contain.
 #pragma once
 
 #include "harness/os/descriptor.hpp"
@@ -10,17 +10,17 @@ namespace taskbench::harness {
 /// The content of the file. Throws JournalError.
 [[nodiscard]] std::string journal_text(const fs::path& path);
 
-/// A journal that is open for writing. Not thread-safe. One writer a file: the file is locked.
+/// A journal that is open for writing. Not thread-safe. The file is locked: it has one writer.
 class LineFile {
  public:
-  /// Creates a file with its first line; without a path, one whose lines go nowhere. Throws
-  /// JournalError if it exists or cannot be written.
+  /// Creates a file with its first line; without a path, the lines are discarded. Throws
+  /// JournalError if the file exists or cannot be written.
   static LineFile create(const fs::path& path, const std::string& first);
 
   /// Opens an existing journal to continue it. A last line that a kill has cut off is removed.
   static LineFile resume(const fs::path& path);
 
-  /// Appends a line, which is on the disk when this returns. Throws JournalError.
+  /// Appends a line, which is on the disk on return. Throws JournalError.
   void append(const std::string& line);
 
  private:

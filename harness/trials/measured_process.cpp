@@ -22,8 +22,8 @@ bool is_closed(std::string_view name) {
   return open == 0;
 }
 
-/// Takes the first name off a list: the longest one that is known, else the shortest whose brackets
-/// are closed.
+/// Takes the first name off a list: the longest known one, or else the shortest with all brackets
+/// closed.
 std::string take_name(std::string_view& list, const Strings& known) {
   std::size_t end = list.size();
   for (std::size_t comma = end; comma != std::string_view::npos && comma > 0;
@@ -38,17 +38,17 @@ std::string take_name(std::string_view& list, const Strings& known) {
   return name;
 }
 
-/// A repetition below this share of the time that was asked for is cut short.
+/// A repetition below this share of the requested time is cut short.
 constexpr double kCutShort = 0.5;
 constexpr int kMostAgain = 2;
 
-/// More of a process's time in the run queue than this share says that its CPU was not its own.
+/// A process that spends more than this share of its time in the run queue has to share its CPU.
 constexpr double kBusy = 0.02;
-/// The quantile that counts of the waiting in the repetitions of a process that queued: what a
-/// benchmark sleeps by its own will is in every repetition, waiting for a CPU is not.
+/// The quantile of the waiting in the repetitions of a process that queued which is taken for the
+/// benchmark's own: its sleeps are in every repetition, waiting for a CPU is not.
 constexpr double kOwnWaiting = 0.25;
 
-/// The wall time per iteration, without what a process of one thread waited for a CPU.
+/// The wall time per iteration, without the time that a single-threaded process waited for a CPU.
 double wanted_ns(const model::Case& benchmark) {
   const auto cpu = each_of(benchmark.repetitions, &model::Repetition::cpu_ns);
   const auto waiting = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
@@ -73,9 +73,9 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
       name);
 }
 
-/// Whether a Google Benchmark's repetitions are far shorter than they were asked to be: what the
-/// process met while it chose the number of iterations, such as the loss of its CPU, was taken for
-/// their time. What is measured then is mostly a cold start.
+/// Whether a Google Benchmark's repetitions are far shorter than requested: a disturbance while the
+/// process chose the number of iterations, such as losing its CPU, was taken for their time. Such
+/// repetitions mostly measure a cold start.
 bool is_cut_short(const model::Case& benchmark, double min_time_s) {
   const bool has_own_count = benchmark.name.find("/iterations:") != std::string::npos;
   if (has_own_count || has_part(benchmark.name, "manual_time")) return false;
@@ -129,7 +129,7 @@ model::Run run_once(const Program& program, SampleRequest request, const Bench& 
   request.timeout_s = limit_s(request.timeout_s, bench.deadline);
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
-  fs::remove(file, ignored);  // what an earlier process wrote is not this one's
+  fs::remove(file, ignored);  // an earlier process may have left one
   return program.measure(request, file, bench.stop);
 }
 
@@ -219,7 +219,7 @@ bool is_chosen(const Strings& given, const std::string& benchmark) {
 }
 
 void refuse_unknown(const Strings& given, const Strings& benchmarks) {
-  std::set<std::string> beginnings;  // each with its benchmarks' names, too
+  std::set<std::string> beginnings;  // each beginning includes the benchmark's full name
   for (const std::string& each : benchmarks) {
     beginnings.insert(each);
     for (auto end = each.find('/'); end != std::string::npos; end = each.find('/', end + 1)) {

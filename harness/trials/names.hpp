@@ -1,5 +1,5 @@
-// What every file of harness/trials needs: the parts that trials are made of, and the exception for
-// what cannot be done as asked.
+// Names that every file of harness/trials needs: the parts of trials, and the exception for
+// requests that cannot be met.
 #pragma once
 
 #include "harness/os/names.hpp"
@@ -18,8 +18,8 @@ namespace perf = reports::perf;
 namespace stats = reports::stats;
 namespace verdict = reports::verdict;
 
-/// What the user asked for cannot be done. what() is a sentence that names the option or argument
-/// and says what to do. Thrown before anything is measured.
+/// The user's request cannot be met. what() is a sentence that names the option or argument and
+/// says what to do. Thrown before anything is measured.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,10 +30,10 @@ template <class... Parts>
   throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));
 }
 
-/// Who hears what happens while something is measured. Called on the thread that measures.
+/// Receives messages during a measurement. Called on the measuring thread.
 struct Listener {
-  std::function<void(const std::string&)> progress;  ///< how far it is
-  std::function<void(const std::string&)> note;      ///< what its user should know in the end
+  std::function<void(const std::string&)> progress;  ///< state of the measurement
+  std::function<void(const std::string&)> note;      ///< information for the user at the end
 };
 
 }  // namespace taskbench::harness

@@ -14,7 +14,7 @@ std::string fold(std::string_view text) {
   return folded;
 }
 
-// Slips that are forgiven: a name of twelve letters may have four, the shortest one.
+// Number of edits that are forgiven: four in a name of twelve letters, one in the shortest.
 std::size_t tolerance(std::string_view text) { return std::max<std::size_t>(1, text.size() / 3); }
 
 }  // namespace

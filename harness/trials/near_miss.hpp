@@ -1,4 +1,4 @@
-// "Did you mean …": which known name a mistyped one is nearest to.
+// "Did you mean …": finds the known name that is nearest to a mistyped one.
 #pragma once
 
 #include <ranges>
@@ -17,12 +17,12 @@ struct Names : std::vector<std::string_view> {
 /// string alignment). Case and the difference between '-' and '_' cost nothing.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name that `text` most likely stands for: the only one it begins, or the first of the
-/// nearest, when that one is near enough to be a slip of the fingers.
+/// The name that `text` most likely stands for: the only name that begins with it, or the first of
+/// the nearest names, if that is near enough to be a typing error.
 [[nodiscard]] std::optional<std::string_view> nearest(std::string_view text, const Names& names);
 
-/// "unknown workload 'chained_spwan'; did you mean 'chained_spawn'?", or the list of the names
-/// where none is near.
+/// "unknown workload 'chained_spwan'; did you mean 'chained_spawn'?", or the list of names if none
+/// is near.
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view text,
                                        const Names& names);
 

@@ -31,11 +31,11 @@ bool has_case(const model::Run& run, const std::string& name) {
   return contains(run.cases, name, &model::Case::name);
 }
 
-/// The benchmarks of both programs, as far as base can run them.
+/// The benchmarks of both programs that base can run.
 struct Exploration {
   model::Run base;
   model::Run head;
-  double base_s = 0;  ///< that the processes took
+  double base_s = 0;  ///< duration of the processes
   double head_s = 0;
   Strings failing;                       ///< in base; in neither result
   std::vector<model::LeftOut> left_out;  ///< in neither result, too
@@ -46,7 +46,7 @@ struct Exploration {
     }
   }
 
-  /// Whether each of `chosen` means a benchmark of either side.
+  /// Whether each of `chosen` selects a benchmark of either side.
   [[nodiscard]] bool has_all(const Strings& chosen) const {
     return std::ranges::all_of(chosen, [&](const std::string& name) {
       return has_result(name) || means_any(name, failing) ||
@@ -60,8 +60,7 @@ struct Exploration {
   }
 };
 
-/// Notes benchmarks that a program lists but does not run: they must not look as if they were
-/// judged.
+/// Notes benchmarks that a program lists but does not run: they must not seem to have been judged.
 void note_missing(const TrialPrograms& programs, const Strings& chosen, Exploration& both) {
   for (const Side side : kBothSides) {
     for (const std::string& name : of(programs, side).listed()) {
@@ -103,7 +102,7 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   return both;
 }
 
-/// What the processes of a trial take, by the slower of the first two.
+/// The duration of a trial's processes, from the slower of the first two.
 ProcessCost cost_of(const Exploration& found) {
   const bool is_base = found.base_s > found.head_s;
   ProcessCost cost{.start_s = std::max(found.base_s, found.head_s)};
@@ -129,9 +128,9 @@ void take_sampling(const model::Sampling& sampling, model::PairedSetup& setup) {
   setup.min_time_s = sampling.min_time_s;
 }
 
-/// Makes the sampling fit into what is left of the budget, and the iterations fit the sampling.
-/// Where that is not plenty, one more process shows what the first two did not: how much of a
-/// process's time grows with its repetitions.
+/// Fits the sampling into the remaining budget, and the iterations to the sampling. If time is
+/// short, one more process shows how much of a process's time grows with its repetitions, which the
+/// first two do not show.
 void fit_budget(const TrialPrograms& programs, const Exploration& found, const Bench& bench,
                 model::PairedSetup& setup) {
   const model::Sampling usual = setup;
@@ -154,9 +153,9 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   setup.process_s = cost.seconds(setup);
 }
 
-/// How long an iteration waited for a CPU, at most: as the program has measured it, or else as if
+/// The longest time that an iteration waited for a CPU: as measured by the program, or else as if
 /// its process had waited only during this benchmark. Includes stolen time, which looks like sleep
-/// from inside. Empty if nobody knows, as for a time that was not taken from the clock.
+/// from inside. Empty if unknown, as for a time that was not taken from the clock.
 std::optional<double> queued_ns(const model::Case& benchmark, std::optional<double> measured_ns,
                                 const MeasuredProcess& process) {
   const auto& cpu = process.machine.cpu.value;
@@ -172,7 +171,7 @@ std::optional<double> queued_ns(const model::Case& benchmark, std::optional<doub
   return 1e9 * *process.result.queued_s / iterations + stolen_ns;
 }
 
-/// Medians of the CPU time and of everything that was counted.
+/// Medians of the CPU time and of all counters.
 std::map<std::string, double> counters_of(const model::Case& benchmark,
                                           const MeasuredProcess& process) {
   std::map<std::string, std::vector<double>> values;
@@ -191,14 +190,14 @@ std::map<std::string, double> counters_of(const model::Case& benchmark,
   return medians;
 }
 
-/// What a trial measures next that is not to end before its budget or the number of its blocks.
+/// The next block of a trial that ends only with its budget or its number of blocks.
 NextBlock whole_block(const model::PairedTrial& trial) {
   const bool may_go_on = verdict::complete_blocks(trial) < model::most_blocks(trial.setup);
   return {.benchmarks = may_go_on ? trial.setup.benchmarks : Strings(),
           .seconds = verdict::seconds_of_a_block(trial)};
 }
 
-/// Why the next block may not be begun, if there is a reason.
+/// The reason not to begin the next block, if there is one.
 std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const NextBlock& next,
                                       double budget_s, bool ends_when_decided) {
   if (next.all_are_decided) return model::TrialEnd::decided;
@@ -209,7 +208,7 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const Nex
     const double left_s = budget_s - verdict::spent_s(trial);
     const int in_all = blocks > 0 ? verdict::blocks_within(trial, budget_s)
                                   : static_cast<int>(std::min(left_s / next.seconds, 1e6));
-    // Nothing can fail in what time there is: the time is better spent on a trial that has enough.
+    // Nothing can fail in the remaining time, so it is better spent on a trial that has enough.
     if (in_all < trial.setup.max_blocks && !verdict::reach_of(trial, in_all).can_fail()) {
       return model::TrialEnd::budget;
     }
@@ -217,7 +216,7 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const Nex
   return std::nullopt;
 }
 
-/// Makes the request one for these benchmarks.
+/// Restricts the request to these benchmarks.
 void ask_for(const Strings& benchmarks, const model::PairedTrial& trial, SampleRequest& request) {
   request.benchmarks = benchmarks;
   request.iterations.clear();
@@ -245,7 +244,7 @@ std::set<std::string> counters_in(const model::Case& benchmark) {
   return names;
 }
 
-/// Takes which way is better from the programs, if they say so and the user has not.
+/// Takes the direction of improvement from the programs, if they state it and the user has not.
 void set_direction(const Exploration& found, model::JudgedMetric& metric) {
   if (metric.direction_is_given) return;
   std::set<bool> said;
@@ -270,7 +269,7 @@ void set_direction(const Exploration& found, model::JudgedMetric& metric) {
   }
 }
 
-/// Finds out which benchmarks of both sides report the metrics that are to be judged.
+/// Finds the benchmarks of both sides that report the metrics to be judged.
 void find_judged(const Exploration& found, model::PairedSetup& setup) {
   std::set<std::string> known;
   for (model::JudgedMetric& each : setup.judged) each.of.clear();
@@ -307,7 +306,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   request.families = chosen;
   const bool shares_iterations =
       programs.base.kind().takes_iterations() && programs.head.kind().takes_iterations();
-  // Iterations are found in runs as long as those that count.
+  // Iterations are determined in runs as long as those that count.
   if (setup.fits_budget && !shares_iterations) request.min_time_s = kShortest_s;
   request.waiting = [&](double) {
     if (waiting) waiting(seconds_since(start));
@@ -316,10 +315,10 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   try {
     found = run_both(programs, request, bench);
   } catch (const SideError&) {
-    // A program may treat it as a failure if none of its benchmarks is meant.
+    // A program may treat it as a failure if none of its benchmarks is selected.
     if (chosen.empty() || bench.stop.stop_requested()) throw;
   }
-  if (!found || !found->has_all(chosen)) {  // all of them, to say which name was meant
+  if (!found || !found->has_all(chosen)) {  // run all, to see which names match
     request.families.clear();
     found = run_both(programs, request, bench);
   }
@@ -358,8 +357,8 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
 }
 
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
-  // A name that means only benchmarks that are left out is not unknown: the report says why they
-  // are.
+  // A name that selects only benchmarks that are left out is not unknown: the report gives the
+  // reason for leaving them out.
   Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
     return !means_any(name, setup.benchmarks) &&
@@ -388,7 +387,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
   const auto start = Clock::now();
   SampleRequest request = request_of(setup, std::min(bench.timeout_s, kPatience_s));
   request.repetitions = 1;
-  request.iterations.clear();  // they name benchmarks that are not asked for here
+  request.iterations.clear();  // they may name other benchmarks
   /// The results of a side; empty if it fails.
   const auto run = [&](Side which) -> std::optional<model::Run> {
     try {
@@ -398,7 +397,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
     }
   };
   Strings names = setup.benchmarks;
-  if (names.empty()) {  // it failed before they were known: those of the other side are the same
+  if (names.empty()) {  // it failed before listing them: use the other side's
     const auto result = run(side == Side::base ? Side::head : Side::base);
     if (!result) return {};
     names = each_of(result->cases, &model::Case::name);
@@ -440,8 +439,8 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
       trial.end = end_of(trial, next, budget_s, ends_when_decided);
       if (trial.end) return journal.append(json::journal_line(*trial.end));
       ask_for(next.benchmarks, trial, request);
-      // Where an executable lies in memory can change its times by some per cent, until it is read
-      // from the disk again.
+      // The place of an executable in memory can change its times by several per cent, and stays
+      // the same until it is read from the disk again.
       for (const Side side : kBothSides) place_anew(turn_of(side).executable());
     }
     const auto drawn = block_plan(trial.setup.seed, planned);

@@ -12,37 +12,36 @@ namespace taskbench::harness {
 
 inline constexpr model::Side kBothSides[] = {model::Side::base, model::Side::head};
 
-/// The member of `side`, of anything with a base and a head.
+/// The member of `both` for this side; `both` is anything with a base and a head.
 template <class Both>
 [[nodiscard]] auto& of(Both& both, model::Side side) {
   return side == model::Side::base ? both.base : both.head;
 }
 
-/// The share of the budget that counting may take which nobody has asked for, and the least budget
-/// of which that share is enough for anything.
+/// The share of the budget for counting that the user has not asked for, and the smallest budget
+/// for which this share suffices to count anything.
 inline constexpr double kCountingShare = 0.2;
 inline constexpr double kLeastBudgetToCount_s = 30;
 
-/// The two programs. Each may have several layouts, which take turns in the blocks; what asks or
-/// counts runs the program itself.
+/// The two programs. Each may have several layouts, which take turns in the blocks; questions and
+/// counts use the program itself.
 struct TrialPrograms {
   Program base;
   Program head;
 };
 
-/// A program that failed while it was measured: which side's, and, if that is known, in which
-/// benchmark.
+/// A program that failed while it was measured: its side and, if known, the benchmark.
 struct SideError : BenchmarkError {
   SideError(const std::string& what, model::Side failing_side, const std::string& failing)
       : BenchmarkError(what, failing), side(failing_side) {}
   model::Side side;
 };
 
-/// Runs each program once, without counting it, to learn which benchmarks both have and how many
-/// iterations theirs take, and adds these to `setup`. Runs only the benchmarks that `chosen` means,
-/// as keep_chosen() understands it, if it means any. Those that fail in base, or cannot be judged,
-/// are noted and left out. Calls `waiting` meanwhile, with the time that both took so far. Throws
-/// SideError, and ProgramError if the programs have nothing in common.
+/// Runs each program once, without counting the run, to find the benchmarks that both have and
+/// their iterations, and adds these to `setup`. Runs only the benchmarks that `chosen` selects, in
+/// the sense of keep_chosen(), if it selects any. Benchmarks that fail in base or cannot be judged
+/// are noted and left out. Calls `waiting` meanwhile, with the total time so far. Throws SideError,
+/// and ProgramError if the programs have nothing in common.
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
              model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting = {});
 
@@ -50,15 +49,15 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
 /// a slash; all if `chosen` is empty. Throws UsageError for a name that matches no benchmark.
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 
-/// The benchmark in which the program of `side` fails, found out after a failure by running each
-/// alone, once. Empty if that takes more than a minute, or if every one fails.
+/// The benchmark in which the program of `side` fails, found after a failure by running each
+/// benchmark alone, once. Empty if that takes more than a minute, or if every one fails.
 [[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
                                             const model::PairedSetup& setup, const Bench& bench);
 
-/// Continues `trial` until it has an end or is told to stop. It ends when everything is decided, if
-/// `ends_when_decided`, and otherwise with the budget or the number of blocks. Calls `progress`
+/// Continues `trial` until it ends or a stop is requested. If `ends_when_decided`, it ends when
+/// everything is decided; otherwise, with the budget or the number of blocks. Calls `progress`
 /// before each process. Appends each sample to the journal and to the trial. Throws SideError and
-/// json::JournalError; the trial then holds what was complete.
+/// json::JournalError; the trial then holds all complete samples.
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
                bool ends_when_decided, const std::function<void()>& progress, LineFile& journal,
                model::PairedTrial& trial);

@@ -17,28 +17,28 @@ namespace {
 
 using End = ProcessOutcome::End;
 
-/// Time limit for a perf that says what it can do; one that takes longer hangs.
+/// Time limit for a perf that lists its abilities; a slower one hangs.
 constexpr double kProbeTimeout_s = 10;
-constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
+constexpr int kPerfUsage = 129;  // perf's status for a usage error
 constexpr std::string_view kNotCounted = "not counted";
 constexpr const char* kPerfMissing =
     "perf is not installed; the package linux-perf provides it (Ubuntu: linux-tools-generic)";
 constexpr std::string_view kMoreIsForbidden =
     "; `sudo sysctl kernel.perf_event_paranoid=1` permits more";
 
-// How stacks are unwound: by the tables that the compiler leaves in every binary, since a Release
+// How stacks are unwound: by the tables that the compiler puts into every binary, since a Release
 // build has no frame pointers.
 constexpr const char* kUnwinding = "dwarf,8192";
 
-// Disk space of a sample: 8,192 bytes of stack; its other fields, and the sample as text.
+// Disk space of a sample: 8,192 bytes of stack, its other fields, and the sample as text.
 constexpr double kSampleBytes = 8192 + 2048;
 
-/// `pipes` are those by which the measured program switches perf on and off.
+/// `pipes` are the ones by which the measured program switches perf on and off.
 ProcessOutcome run_perf(Strings words, double timeout_s, const std::stop_token& stop,
                         const std::string& pipes = {},
                         const std::function<void(double)>& waiting = {}) {
   words.insert(words.begin(), "perf");
-  // In other locales perf writes numbers in another way, and gives reasons in the user's language.
+  // In other locales perf formats numbers differently and gives reasons in the user's language.
   Strings environment{"LC_ALL=C"};
   if (!pipes.empty()) environment.push_back(fmt::format("{}={}", kPerfControlVariable, pipes));
   return run_process({.command = std::move(words),
@@ -50,13 +50,13 @@ ProcessOutcome run_perf(Strings words, double timeout_s, const std::stop_token& 
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Whether perf reads this event from the system when it ends, whether the counters are on or off.
+/// Whether perf reads this event from the system at its end, even while the counters are off.
 bool is_time_of_perf(std::string_view event) {
   return event == "duration_time" || event == "user_time" || event == "system_time";
 }
 
-/// Why an event cannot be counted; empty if it can. "not counted" only says that the event had no
-/// chance yet.
+/// Why an event cannot be counted; empty if it can. "not counted" only says that the event was
+/// never scheduled.
 std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   if (is_time_of_perf(count.event)) {
     return "perf takes this time over the whole process, not over what is timed alone";
@@ -70,8 +70,8 @@ std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
-/// Creates the pipes by which perf is switched on and off, and returns them as --control takes
-/// them.
+/// Creates the pipes by which perf is switched on and off, and returns them as an argument of
+/// --control.
 std::string make_perf_pipes(const fs::path& scratch) {
   const fs::path commands = scratch / "commands";
   const fs::path answers = scratch / "answers";
@@ -89,16 +89,16 @@ std::string make_perf_pipes(const fs::path& scratch) {
   return pipes;
 }
 
-/// perf's options to begin switched off, and to be switched through the pipes.
+/// The options that make perf start switched off, and obey the pipes.
 Strings switched_by(const std::string& pipes) { return {"-D", "-1", "--control", "fifo:" + pipes}; }
 
 void append(Strings& words, const Strings& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// Whether perf has written its data to the end. It does so even if the program was killed, before
-/// it dies of the same signal. If perf itself is killed, the size at the beginning of the file
-/// stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes, the section of
+/// Whether perf has written its data completely. It does so even after a signal to the program,
+/// before it dies of the same signal. If perf itself is killed, the size at the beginning of the
+/// file stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes, the section of
 /// attributes, and the section of data, each by offset and size.)
 bool has_ended_by_itself(const std::string& data) {
   std::array<char, 8> magic{};
@@ -127,7 +127,7 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
       told ? fmt::format("exited with status {}: {}", outcome.code, reason) : outcome.text());
 }
 
-/// The first of these events that perf can sample here.
+/// The preferred event that perf can sample here: cycles, or the clock.
 std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
   ProcessOutcome outcome;
   for (const char* event : {"cycles", "cpu-clock"}) {
@@ -141,7 +141,7 @@ std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
 }
 
 /// Throws WorkloadError if the workload failed, and PerfError if perf did. perf passes on the
-/// workload's exit status, signal and error messages, so these have to be told apart.
+/// workload's exit status, signal and error messages, so the two must be told apart.
 [[noreturn]] void fail_recording(const ProcessOutcome& outcome, const std::string& data) {
   if (outcome.end == End::exited) {
     if (std::string error = last_error(outcome.errors); !error.empty()) {
@@ -173,7 +173,7 @@ PerfOutcome Perf::ask(const Strings& options, const Strings& command, double tim
                       const std::string& pipes) const {
   const fs::path file = scratch_ / "counts";
   std::error_code ignored;
-  fs::remove(file, ignored);  // what an earlier process wrote is not this one's
+  fs::remove(file, ignored);  // an earlier process may have left one
   Strings words{"stat"};
   append(words, options);
   append(words, {"-o", file.string(), "--"});
@@ -187,7 +187,7 @@ PerfOutcome Perf::ask(const Strings& options, const Strings& command, double tim
                              reason.starts_with("not supported");
     if (outcome.end != End::exited || reason.empty()) {
       ProcessOutcome in_short = outcome;
-      in_short.errors = reason;  // without what perf says of the switching
+      in_short.errors = reason;  // without perf's messages about the switching
       answer.failure = fmt::format("perf stat {}", in_short.text());
     } else if (says_it_all) {
       answer.failure = reason;
@@ -259,10 +259,10 @@ void Perf::probe(const CounterRequest& request) {
 }
 
 bool Perf::add_events(const CounterRequest& request, const std::vector<perf::PerfCount>& counts) {
-  // perf may print an event in another way than it was asked for: "cycles:u" for cycles if only
-  // user mode may be counted, and sched:sched_switch for sched:sched_switch:u. If there is a line
-  // for each event, their order says which is which. Otherwise the CPU has several kinds of cores,
-  // and the event is called as perf calls it.
+  // perf may print an event under another name than the requested one: "cycles:u" for cycles if
+  // only user mode may be counted, and sched:sched_switch for sched:sched_switch:u. If there is a
+  // line for each event, their order identifies them. Otherwise the CPU has several kinds of cores,
+  // and the event gets perf's name.
   const bool one_by_one = counts.size() == request.events.size();
   bool counts_more = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -294,7 +294,7 @@ PerfOutcome Perf::count(const Strings& command, double timeout_s) const {
   PerfOutcome outcome = ask(options, command, timeout_s, pipes_);
   for (perf::PerfCount& count : std::exchange(outcome.counts, {})) {
     const auto known = printed_.find(count.printed);
-    if (known == printed_.end()) continue;  // not when it was tried: nobody has asked for it
+    if (known == printed_.end()) continue;  // not in the probe: not requested
     const ProbedEvent& event = known->second;
     const auto same = std::ranges::find(outcome.counts, event.event, &perf::PerfCount::event);
     if (!event.unavailable.empty() || same != outcome.counts.end()) continue;
@@ -324,8 +324,8 @@ Recording record(const Strings& command, unsigned frequency, double timeout_s,
   ProcessOutcome outcome = run_perf(std::move(words), timeout_s, stop, pipes, waiting);
   if (!outcome.ok()) fail_recording(outcome, data);
 
-  // Finds out what was really sampled. Most versions of perf silently use the clock if they cannot
-  // count cycles, and user mode alone if they may not look into the kernel.
+  // Finds out what was actually sampled. Most versions of perf silently use the clock if they
+  // cannot count cycles, and user mode alone if they may not look into the kernel.
   outcome = run_perf({"evlist", "-i", data}, kProbeTimeout_s, stop);
   if (outcome.ok()) {
     auto event = perf::perf_event(first_line(outcome.output));
@@ -333,8 +333,8 @@ Recording record(const Strings& command, unsigned frequency, double timeout_s,
     recording.user_only = event.user_only;
   }
 
-  // The script goes to a file: it has more lines than our pipes keep. --no-inline: looking up
-  // inlined functions, one by one, takes minutes.
+  // The script goes to a file: it has more lines than our pipes keep. --no-inline, because looking
+  // up inlined functions one by one takes minutes.
   const fs::path script = scratch / "script";
   outcome = run_process(
       {.command = {"sh", "-c", "exec perf script --no-inline -i \"$1\" -F comm,tid,ip,sym > \"$0\"",

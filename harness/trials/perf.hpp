@@ -1,7 +1,7 @@
-// perf(1), run as a program: which events it can count here, counting them, and sampling.
+// Runs perf(1) as a program: finds the events that it can count here, counts them, and samples.
 //
-// What works is tried, not inferred: on many virtual machines the software events work and those of
-// the hardware do not, and what is permitted depends on more than one setting.
+// Availability is tested, not inferred: on many virtual machines software events work and hardware
+// events do not, and permissions depend on more than one setting.
 #pragma once
 
 #include <map>
@@ -21,19 +21,19 @@ struct PerfError : std::runtime_error {
 /// Why perf cannot even be started; empty if it can.
 [[nodiscard]] std::string why_no_perf(const std::stop_token& stop);
 
-/// What perf said of one event when it was tried.
+/// perf's answer when one event was tried.
 struct ProbedEvent {
   std::string event;
   std::string unit;
   bool user_only = false;
-  std::string unavailable;  ///< why it cannot be counted here; empty: it can
+  std::string unavailable;  ///< why it cannot be counted here; empty if it can
 };
 
-/// What one process counted.
+/// The counts of one process.
 struct PerfOutcome {
   std::vector<perf::PerfCount> counts;
   std::string failure;       ///< a clause that says what went wrong; then there are no counts
-  bool stop_trying = false;  ///< the next process would do no better: it hung, or we are to stop
+  bool stop_trying = false;  ///< the next process would fare no better: it hung, or we must stop
 };
 
 class Perf {
@@ -43,23 +43,23 @@ class Perf {
 
   [[nodiscard]] const std::string& version() const { return version_; }
 
-  /// Why perf can count nothing at all; empty when it can be used.
+  /// Why perf can count nothing at all; empty if it can be used.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
 
-  /// The events in the order of the requests, each once; more often if perf counts it on each kind
+  /// The events in the order of the requests, once each; more often if perf counts one on each kind
   /// of core.
   [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
 
   [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
 
-  /// Runs a taskbench that switches the counters on and off itself, and counts what can be counted.
+  /// Runs a taskbench that switches the counters on and off itself; counts all available events.
   [[nodiscard]] PerfOutcome count(const Strings& command, double timeout_s) const;
 
  private:
   void find_form();
   void probe(const CounterRequest& request);
 
-  /// Records what perf answered for the request; true if there is something in it that can be
+  /// Records perf's answer for the request; returns true if at least one of its events can be
   /// counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
                                 const std::vector<perf::PerfCount>& counts);
@@ -71,24 +71,24 @@ class Perf {
   std::string pipes_;
   std::string version_;
   std::string unavailable_;
-  Strings form_;  // of the output
+  Strings form_;  // the output format
   std::vector<ProbedEvent> events_;
-  Strings arguments_;                           // the -e of what can be counted
-  std::map<std::string, ProbedEvent> printed_;  // by what perf prints of it
+  Strings arguments_;                           // the -e options of events that can be counted
+  std::map<std::string, ProbedEvent> printed_;  // by the name that perf prints
 };
 
-/// The workload itself failed under perf, and why.
+/// The workload itself failed under perf, for the reason in what().
 struct WorkloadError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct Recording {
   model::Profile profile;
-  std::string event;       ///< what was sampled
+  std::string event;       ///< the sampled event
   bool user_only = false;  ///< perf was not permitted to look into the kernel
 };
 
-/// The most that a recording may take on the disk.
+/// Maximum size of a recording on the disk.
 [[nodiscard]] double recording_bytes(unsigned frequency, unsigned cpus, double duration_s);
 
 /// Samples a taskbench that switches sampling on and off itself, `frequency` times a second on each

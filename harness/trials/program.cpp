@@ -15,9 +15,9 @@ namespace taskbench::harness {
 namespace {
 
 constexpr double kLddTimeout_s = 60;
-constexpr std::size_t kMostPrinted_bytes = std::size_t{64} << 20;  // of the results of a process
+constexpr std::size_t kMostPrinted_bytes = std::size_t{64} << 20;  // the output of a process
 
-/// Why a program could not be started, if the system's own message would mislead.
+/// Why a program could not be started, if the system's own message would be misleading.
 std::string why_not_started(const std::string& name, const ProcessOutcome& outcome) {
   std::error_code failed;
   if (is_looked_up(name)) {
@@ -30,8 +30,8 @@ std::string why_not_started(const std::string& name, const ProcessOutcome& outco
   return outcome.text();
 }
 
-/// Runs a command in a folder. The path of its program is one from here; a name that is looked up
-/// in PATH stays as it is.
+/// Runs a command in a folder. The path of its program is relative to the current folder; a name to
+/// be looked up in PATH stays as it is.
 ProcessOutcome run_in(const fs::path& folder, ProcessRequest request, const std::stop_token& stop) {
   std::string& name = request.command.front();
   if (!folder.empty() && !is_looked_up(name)) name = fs::absolute(name).string();
@@ -50,7 +50,7 @@ std::set<fs::path> libraries_of(const fs::path& executable) {
 }
 
 /// Shared objects in the executable's folder or below, which it may load, too. Empty if there are
-/// so many files that the folder is not its own.
+/// so many files that the folder cannot be the program's own.
 std::set<fs::path> plug_ins_beside(const fs::path& executable) {
   constexpr int kMostFiles = 2000;
   std::set<fs::path> result;
@@ -98,7 +98,7 @@ Strings split_command(std::string_view text) {
 
 namespace {
 
-/// Throws what says why a program is of no kind, or not of the one that was named.
+/// Throws an error that says why a program is of no kind, or not of the named one.
 [[noreturn]] void refuse_kind(const Strings& command, const ProgramKind* named,
                               const ProcessOutcome& list) {
   const std::string text = joined(command, " ");
@@ -235,8 +235,8 @@ Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
                                               .timeout_s = kLddTimeout_s,
                                               .folder = folder.string()},
                                              stop);
-  // Of a program without libraries it says so, and exits with 1. Else a failure would look like
-  // another program.
+  // For a program without libraries, ldd says so and exits with 1. Any other failure would look
+  // like another program.
   const bool has_answered =
       outcome.end == ProcessOutcome::End::exited || outcome.end == ProcessOutcome::End::not_started;
   if (!has_answered && !stop.stop_requested()) {
@@ -279,7 +279,7 @@ model::Run Program::measure(const SampleRequest& request, const fs::path& file,
   try {
     model::Run result = kind_->read(command_, outcome, file);
     result.queued_s = outcome.queued_s;
-    if (!request.benchmarks.empty()) {  // some kinds of programs cannot be asked for some only
+    if (!request.benchmarks.empty()) {  // some kinds cannot measure a selection
       std::erase_if(result.cases, [&](const model::Case& benchmark) {
         return !contains(request.benchmarks, benchmark.name);
       });

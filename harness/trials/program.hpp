@@ -6,24 +6,24 @@
 
 namespace taskbench::harness {
 
-/// Splits words as a shell would: blanks separate, '…' and "…" keep together, a backslash takes the
-/// next character as it is. Nothing is expanded. Throws std::invalid_argument for a quote that is
-/// not closed and for no words at all.
+/// Splits words as a shell would: blanks separate, '…' and "…" group, a backslash quotes the next
+/// character. Nothing is expanded. Throws std::invalid_argument for an unclosed quote and for an
+/// empty command.
 [[nodiscard]] Strings split_command(std::string_view text);
 
-/// `word`, quoted so that a shell takes it for one word.
+/// `word`, quoted so that a shell reads it as one word.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
-/// A command that split_command() splits into these words, as would a shell.
+/// A command that split_command(), or a shell, splits into these words.
 [[nodiscard]] std::string command_of(const Strings& words);
 
-/// The beginning of an executable that is no script.
+/// The first bytes of an executable that is not a script.
 inline constexpr std::string_view kElf = "\177ELF";
 
 /// Sixteen hexadecimal digits that differ if the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
-/// Whether a command's program is looked up in PATH: it names no folder.
+/// Whether a command's program is looked up in PATH, since it names no folder.
 [[nodiscard]] bool is_looked_up(const std::string& program);
 
 /// The path by which `command` calls its program: absolute, its folder without links. Empty if it
@@ -35,37 +35,37 @@ inline constexpr std::string_view kElf = "\177ELF";
 
 /// The words that ldd prints for an executable that is run in `folder`: names and paths of the
 /// libraries that are loaded with it, and addresses in parentheses. Empty if ldd fails, as it does
-/// for a static binary. An empty folder is the current one.
+/// for a static binary. An empty folder stands for the current one.
 [[nodiscard]] Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
                                    const std::stop_token& stop);
 
-/// What a command's program is, and what would work instead, if it cannot be measured: a script
-/// that may keep its arguments to itself, or a program that is no benchmark.
+/// Why a command cannot be measured, and what to run instead: its program is a script that may not
+/// pass its arguments on, or is not a benchmark.
 [[nodiscard]] std::string why_no_benchmark(const Strings& command);
 
-/// A digest of a program and of the shared objects that it loads or that are in its folder, to
-/// notice a rebuild; empty if the program cannot be read.
+/// A digest of a program and of the shared objects that it loads or that are in its folder; it
+/// reveals a rebuild. Empty if the program cannot be read.
 [[nodiscard]] std::string digest_of_program(const Strings& command);
 
-/// How to ask a program what it is.
+/// How a program is asked what it is.
 struct Asking {
-  double timeout_s = 60;  ///< of each question, which has a limit of its own
+  double timeout_s = 60;  ///< of each question: every one has its own limit
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
-  fs::path folder{};  ///< where all its processes run; empty: where this one does
+  fs::path folder{};  ///< the working folder of its processes; empty: the current one
   std::optional<Clock::time_point> deadline{};  ///< of all questions
-  const ProgramKind* kind = nullptr;            ///< what it is; none: it is recognised
+  const ProgramKind* kind = nullptr;            ///< the kind of program; none: it is recognised
 };
 
 class Program {
  public:
-  /// Finds out what `command` is by asking it. For taskbench, words after the program's name are
-  /// options of `taskbench run`; otherwise they are passed on before ours. Throws ProgramError.
+  /// Finds out the kind of `command` by asking it. For taskbench, words after the program's name
+  /// are options of `taskbench run`; otherwise they are passed on before ours. Throws ProgramError.
   static Program find_out(Strings command, const std::stop_token& stop, const Asking& asking = {});
 
   [[nodiscard]] const ProgramKind& kind() const { return *kind_; }
   [[nodiscard]] const Strings& command() const { return command_; }
 
-  /// The words after its name that it was given.
+  /// The arguments that the command gives the program.
   [[nodiscard]] Strings own_arguments() const { return {command_.begin() + 1, command_.end()}; }
 
   /// The folder that its processes run in; empty for the current one.
@@ -74,18 +74,18 @@ class Program {
   [[nodiscard]] fs::path executable() const { return executable_of(command_); }
   [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
 
-  /// The same program in another layout: what `executable` is, called with the same arguments.
+  /// The same program in another layout: `executable`, called with the same arguments.
   [[nodiscard]] Program in(const fs::path& executable) const;
 
   /// The names of its benchmarks, as it lists them; empty if it does not.
   [[nodiscard]] const Strings& listed() const { return listed_; }
 
-  /// Whether it is surely of its kind: not a program that would answer anything in this way. Asks
-  /// the program.
+  /// Whether the program is certainly of its kind, and not one that would answer anything in this
+  /// way. Asks the program.
   [[nodiscard]] bool is_sure(const std::stop_token& stop) const;
 
-  /// Runs one process, and reads its result, which is in `file` if it does not print it. Throws
-  /// ProgramError if it fails in any way or is interrupted; the file may then contain anything.
+  /// Runs one process and reads its result from its output or from `file`. Throws ProgramError if
+  /// it fails in any way or is interrupted; the file may then contain anything.
   [[nodiscard]] model::Run measure(const SampleRequest& request, const fs::path& file,
                                    const std::stop_token& stop) const;
 

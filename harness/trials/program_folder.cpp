@@ -16,7 +16,7 @@ using model::Side;
 
 constexpr const char* kList = "programs.json";
 
-/// Copies what a checkout has at `from` to the same place below `into`.
+/// Copies the files of a checkout at `from` to the same place below `into`.
 void copy_below(const fs::path& checkout, const fs::path& from, const fs::path& into) {
   const fs::path place = into / from.lexically_relative(checkout);
   std::error_code failed;
@@ -28,7 +28,7 @@ void copy_below(const fs::path& checkout, const fs::path& from, const fs::path& 
   if (failed) refuse("--out: {} cannot be copied: {}", from.string(), failed.message());
 }
 
-/// The command and the layouts of a program, with `change` made of each path.
+/// The command and the layouts of a program, with `change` applied to each path.
 template <class Change>
 void change_paths(PairedProgram& program, const Change& change) {
   Strings words = split_command(program.command);
@@ -61,7 +61,7 @@ void refuse_other_folder(const fs::path& folder) {
 void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& also) {
   refuse_other_folder(folder);
   std::error_code failed;
-  fs::remove(folder / kList, failed);  // first: without it, the rest is nothing
+  fs::remove(folder / kList, failed);  // first: without it, the rest is ignored
   fs::create_directories(folder, failed);
   if (failed) refuse("--out '{}': {}", folder.string(), failed.message());
   model::BuiltPrograms saved{setup.base,      setup.head, setup.identical,
@@ -109,7 +109,7 @@ void load_programs(const fs::path& folder, model::PairedSetup& setup) {
       refuse("--programs: {} is not the file that was built; copy the folder again",
              (folder / file).string());
     }
-    // Stores of artifacts keep no permissions.
+    // Artifact stores keep no permissions.
     std::error_code ignored;
     fs::permissions(folder / file, fs::perms::owner_exec, fs::perm_options::add, ignored);
   }

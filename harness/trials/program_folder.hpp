@@ -4,8 +4,8 @@
 //      /base/out/bench       at the same place as in the checkout; its layouts are beside it
 //      /head/out/bench
 //
-// The folder may be moved. It is without base and head, and with the reason in programs.json, if
-// nothing would be measured.
+// The folder may be moved. If nothing would be measured, it has no base and head, and programs.json
+// gives the reason.
 #pragma once
 
 #include "harness/trials/names.hpp"
@@ -14,15 +14,15 @@
 namespace taskbench::harness {
 
 /// Makes the folder, or replaces one that was made earlier. `setup` has both programs, built, or
-/// says why they are identical. Of each checkout, `also` is copied, too: files and folders that a
-/// program reads. Throws UsageError.
+/// says why they are identical. `also` names further files and folders of each checkout to copy:
+/// those that a program reads. Throws UsageError.
 void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& also);
 
 /// Throws UsageError unless save_programs() can make the folder.
 void refuse_other_folder(const fs::path& folder);
 
 /// Reads the folder into both programs of `setup`, and the reason why they are identical. Throws
-/// UsageError for what is no such folder, and for files that are not those that were saved.
+/// UsageError if it is not such a folder, or if its files are not the saved ones.
 void load_programs(const fs::path& folder, model::PairedSetup& setup);
 
 }  // namespace taskbench::harness

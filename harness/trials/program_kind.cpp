@@ -13,7 +13,7 @@ Strings ProgramKind::environment(const SampleRequest&, const fs::path&) const { 
 void ProgramKind::prepare(const fs::path&) const {}
 
 std::span<const ProgramKind* const> program_kinds() {
-  // taskbench first: its own file has the words by which others are recognised.
+  // taskbench first: its file also contains the words by which others are recognised.
   static const std::array<const ProgramKind*, 12> kinds{
       &taskbench_kind(), &go_kind(),     &criterion_kind(),        &criterion_03_kind(),
       &libtest_kind(),   &catch2_kind(), &google_benchmark_kind(), &pytest_kind(),

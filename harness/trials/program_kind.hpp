@@ -1,6 +1,6 @@
-// What a program that can be measured was written with: how it is recognised, how it is asked for
-// samples, and how its answer is read. Each kind is one file, program_kind_NAME.cpp, and one row of
-// the table in program_kind.cpp.
+// The kinds of programs that can be measured: how each is recognised, asked for samples, and its
+// answer read. Each kind is one file, program_kind_NAME.cpp, and one row of the table in
+// program_kind.cpp.
 #pragma once
 
 #include "harness/os/process.hpp"
@@ -21,30 +21,30 @@ struct ProgramError : std::runtime_error {
 struct NotMeasurable : ProgramError {
   explicit NotMeasurable(const std::string& what, bool ended_so = false)
       : ProgramError(what), has_failed(ended_so) {}
-  bool has_failed;  ///< it ended with such a status: it may be no benchmark, or cannot start here
+  bool has_failed;  ///< with such a status: it may not be a benchmark, or cannot start here
 };
 
 /// How one process should measure.
 struct SampleRequest : model::Sampling {
   Strings benchmarks;             ///< names; empty: all
-  Strings families;               ///< where those are empty: what names begin with up to a slash
-  std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
+  Strings families;               ///< if those are empty: beginnings of names, up to a slash
+  std::size_t padding_bytes = 0;  ///< moves its stack: the size by which its environment grows
   double timeout_s = 60;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
 };
 
-/// Runs a command to its end, at most so long.
+/// Runs a command to its end, with a time limit.
 using Ask = std::function<ProcessOutcome(Strings words, double timeout_s)>;
 
-/// The content of a program's file, which is read when it is first asked for.
+/// The content of a program's file, which is read at the first call.
 using FileText = std::function<std::string_view()>;
 
-/// What answered which question, when a program is looked at for the first time.
+/// The answers of a program that is examined for the first time.
 struct Answer {
   bool is_of_kind = false;
   Strings command{};      ///< as measure() takes it
   Strings listed{};       ///< names of its benchmarks; empty if it does not list them
-  ProcessOutcome list{};  ///< what it said instead
+  ProcessOutcome list{};  ///< the output instead of a list
 };
 
 class ProgramKind {
@@ -54,72 +54,72 @@ class ProgramKind {
   ProgramKind(const ProgramKind&) = delete;
   ProgramKind& operator=(const ProgramKind&) = delete;
 
-  /// What --kind calls it.
+  /// The name of the kind for --kind.
   [[nodiscard]] std::string_view name() const { return name_; }
-  /// For people: "a program that uses Google Benchmark".
+  /// The kind in reports: "a program that uses Google Benchmark".
   [[nodiscard]] std::string_view title() const { return title_; }
 
-  /// Whether it is worth asking whether a program is of this kind when nobody says so: by what its
-  /// file contains, or because asking is harmless.
+  /// Whether a program for which no kind is given is worth asking: judging by the content of its
+  /// file, or because asking is harmless.
   [[nodiscard]] virtual bool may_be(const FileText& file) const = 0;
 
   /// Asks a program whether it is of this kind, and for its benchmarks. `is_named`: --kind says so.
   [[nodiscard]] virtual Answer ask(const Strings& command, const Ask& ask, bool is_named) const = 0;
 
-  /// Whether a program is surely of this kind: not one that would answer anything in this way.
+  /// Whether a program is certainly of this kind: some programs answer any question in this way.
   [[nodiscard]] virtual bool is_sure(const Strings& /*command*/, const Strings& /*listed*/,
                                      const Ask& /*ask*/) const {
     return true;
   }
 
-  /// What the process of `request` executes. Its result is `file`, or what it prints.
+  /// The command of the process for `request`. Its result is in `file`, or is its output.
   [[nodiscard]] virtual Strings arguments(const Strings& command, const SampleRequest& request,
                                           const fs::path& file) const = 0;
-  /// NAME=VALUE besides.
+  /// Additional environment variables, as NAME=VALUE.
   [[nodiscard]] virtual Strings environment(const SampleRequest& request,
                                             const fs::path& file) const;
-  /// Puts what its process needs into the folder of `file`, and removes what an earlier one left.
+  /// Puts the files that its process needs into the folder of `file`; removes those of an earlier.
   virtual void prepare(const fs::path& file) const;
 
-  /// The result of a process that ended well. Throws json::ReadError, and ProgramError if there is
-  /// none.
+  /// The result of a process that succeeded. Throws json::ReadError, and ProgramError if there is
+  /// no result.
   [[nodiscard]] virtual model::Run read(const Strings& command, const ProcessOutcome& outcome,
                                         const fs::path& file) const = 0;
 
-  /// Whether it lists all names that there are, and not only what they begin with.
+  /// Whether it lists complete names, and not only their beginnings.
   [[nodiscard]] virtual bool lists_all() const { return true; }
 
   /// Whether the number of iterations of a repetition can be set.
   [[nodiscard]] virtual bool takes_iterations() const { return false; }
 
-  /// Whether it chooses iterations in each process, by the time that the first ones take: what
-  /// meets another program then ends up with repetitions that are far too short.
+  /// Whether each process chooses its iterations by the time that the first ones take. Interference
+  /// from another program during these leads to repetitions that are far too short.
   [[nodiscard]] virtual bool finds_iterations() const { return false; }
 
-  /// How many repetitions a first run takes to show what a benchmark writes.
+  /// Number of repetitions in a first run that shows all that a benchmark reports.
   [[nodiscard]] virtual std::int64_t trial_repetitions() const { return 1; }
 
-  /// Whose CPU time it reports for a benchmark; empty if it reports none.
+  /// The scope of the CPU time that it reports for a benchmark; empty if it reports none.
   [[nodiscard]] virtual std::optional<model::CpuTimeOf> cpu_time_of(
       const std::string& /*benchmark*/) const {
     return std::nullopt;
   }
 
-  /// Whether reports say that it is of this kind.
+  /// Whether reports mention this kind.
   [[nodiscard]] virtual bool is_noted() const { return true; }
 
-  /// Whether a command of this kind reads no file but its own.
+  /// Whether a command of this kind reads no files except its own executable.
   [[nodiscard]] virtual bool reads_no_files(const Strings& /*command*/) const { return false; }
 
-  /// Whether the program of this command may be one in PATH, an interpreter: what is measured is
-  /// then what its arguments name.
+  /// Whether the program of this command may be an interpreter in PATH; its arguments then name
+  /// what is measured.
   [[nodiscard]] virtual bool may_be_in_path(const Strings& /*command*/) const { return false; }
 
-  /// Whether an iteration is a whole process: then what it executes from its start to its end is
-  /// counted, with its children, if somebody asks for that.
+  /// Whether an iteration is a whole process: if counts are requested, all that it and its children
+  /// execute from start to end is counted.
   [[nodiscard]] virtual bool is_counted_whole() const { return false; }
 
-  /// Why callgrind cannot count what its benchmarks execute; empty if it can.
+  /// Why callgrind cannot count its benchmarks; empty if it can.
   [[nodiscard]] virtual std::string why_not_counted() const = 0;
 
  private:
@@ -127,8 +127,8 @@ class ProgramKind {
   std::string_view title_;
 };
 
-/// A kind that cannot be recognised, as it is what the arguments of an interpreter, or of any
-/// program, make of it: it is only named.
+/// A kind that cannot be recognised, since it depends on the arguments of an interpreter or another
+/// program: it must be named.
 class NamedKind : public ProgramKind {
  public:
   using ProgramKind::ProgramKind;
@@ -154,41 +154,41 @@ const ProgramKind& jmh_kind();
 const ProgramKind& command_kind();
 const ProgramKind& lines_kind();
 
-/// All kinds, in the order in which programs are asked for them.
+/// All kinds, in the order in which programs are tried.
 [[nodiscard]] std::span<const ProgramKind* const> program_kinds();
 
 /// The kind that --kind names; nullptr for an empty name. Throws UsageError for another.
 [[nodiscard]] const ProgramKind* named_kind(const std::string& name);
 
-/// How long a program may take to list what it measures: one that does not know the question may
-/// begin to measure in answer.
+/// Time limit for a program to list its benchmarks. A program that does not know the option may
+/// begin to measure instead.
 inline constexpr double kListTimeout_s = 60;
 
-/// The question that Google Benchmark's programs know, taskbench among them.
+/// The option that programs of Google Benchmark, including taskbench, answer with a list.
 inline constexpr const char* kListing = "--benchmark_list_tests=true";
 
-/// The lines that a program printed; none if it did not end well.
+/// The lines that a program printed; none if it did not succeed.
 [[nodiscard]] Strings listed_in(const ProcessOutcome& outcome);
 
-/// An expression that matches only what is requested, each name literally; empty for all.
+/// An expression that matches only the requested benchmarks, each name literally; empty for all.
 [[nodiscard]] std::string filter_for(const SampleRequest& request);
 
-/// What a program that ended well has written into `file`. Throws ProgramError if there is nothing,
-/// as it is not of that kind.
+/// The content that a successful program has written into `file`. Throws ProgramError if there is
+/// none, since the program is then not of that kind.
 [[nodiscard]] std::string written_by(const Strings& command, const ProgramKind& kind,
                                      const fs::path& file);
 
-/// `run`, if it has a benchmark. Throws ProgramError with `why_none` otherwise.
+/// Returns `run` if it has a benchmark. Throws ProgramError with `why_none` otherwise.
 [[nodiscard]] model::Run unless_empty(model::Run run, const std::string& why_none);
 
-/// `each` of the names, once.
+/// The results of `each` for the names, without duplicates.
 [[nodiscard]] Strings once_each(const Strings& names,
                                 const std::function<std::string(const std::string& name)>& each);
 
-/// `name`, as an expression that matches nothing else.
+/// An expression that matches `name` and nothing else.
 [[nodiscard]] std::string literal(const std::string& name);
 
-/// The options of `taskbench run` that make it measure as requested. An empty filter is left out.
+/// The options with which `taskbench run` measures as requested. An empty filter is left out.
 [[nodiscard]] Strings options_of_run(const SampleRequest& request, const fs::path& json,
                                      const std::string& filter = {});
 

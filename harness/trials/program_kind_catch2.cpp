@@ -5,7 +5,7 @@
 namespace taskbench::harness {
 namespace {
 
-/// The name of a test case, as an expression that matches nothing else.
+/// An expression that matches the name of a test case and nothing else.
 std::string test_case(std::string_view name) {
   constexpr std::string_view kSpecial = R"(\,[]"*~)";
   std::string result;
@@ -16,7 +16,7 @@ std::string test_case(std::string_view name) {
   return result;
 }
 
-/// A program of Catch2, which has a process measure each benchmark once: the mean of many samples.
+/// A program that uses Catch2, which measures a benchmark once per process: the mean of samples.
 class Catch2Kind final : public ProgramKind {
  public:
   Catch2Kind() : ProgramKind("catch2", "a test program of Catch2, with benchmarks") {}
@@ -35,7 +35,7 @@ class Catch2Kind final : public ProgramKind {
     return answer;
   }
 
-  // Catch2 chooses how long a sample is, from the clock's resolution.
+  // Catch2 chooses the length of a sample from the clock's resolution.
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     constexpr std::int64_t kSamplesOfARepetition = 20;

@@ -19,7 +19,7 @@ class CommandKind final : public NamedKind {
 
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
-    Strings absolute = command;  // it runs where it is told to, not here
+    Strings absolute = command;  // it may run in another folder
     if (!is_looked_up(absolute.front())) {
       absolute.front() = fs::absolute(absolute.front()).string();
     }

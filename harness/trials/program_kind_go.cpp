@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "Benchmark";
 
-/// The parts of names at each level, "BenchmarkSort" and "size=10", each once; as many levels as
-/// all names have.
+/// The distinct parts of the names at each level, "BenchmarkSort" and "size=10"; only the levels
+/// that all names have.
 std::vector<Strings> levels_of(const Strings& names) {
   std::vector<Strings> levels;
   for (const std::string& name : names) {
@@ -24,7 +24,7 @@ std::vector<Strings> levels_of(const Strings& names) {
   return levels;
 }
 
-/// A test binary of a Go package, as `go test -c` makes it.
+/// A test binary of a Go package, as built by `go test -c`.
 class GoKind final : public ProgramKind {
  public:
   GoKind() : ProgramKind("go", "a test binary of Go (go test -c)") {}
@@ -47,9 +47,9 @@ class GoKind final : public ProgramKind {
     return answer;
   }
 
-  // One expression for each level. Before Go 1.20 there is no way to ask for names of different
-  // levels: an expression for a second level leaves out benchmarks that have one level. So what is
-  // not asked for may be measured, too.
+  // One expression for each level. Before Go 1.20, names of different levels cannot be requested
+  // together: an expression for a second level leaves out benchmarks that have one level. So other
+  // benchmarks may be measured, too.
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path&) const override {
     const bool exactly = !request.benchmarks.empty();
@@ -71,7 +71,7 @@ class GoKind final : public ProgramKind {
                         fmt::format("'{}' ran no benchmark, or printed none", command.front()));
   }
 
-  bool lists_all() const override { return false; }  // none that b.Run() has made
+  bool lists_all() const override { return false; }  // none from b.Run()
   bool finds_iterations() const override { return true; }
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Go begins and ends";

@@ -27,7 +27,7 @@ class GoogleBenchmarkKind final : public ProgramKind {
     const std::vector<std::string_view> names = lines_of(none.output);
     const auto is_listed = [&](std::string_view name) { return contains(listed, name); };
     return none.end == ProcessOutcome::End::exited && names.size() < listed.size() &&
-           std::ranges::all_of(names, is_listed);  // what a main of its own prints besides
+           std::ranges::all_of(names, is_listed);  // a custom main() may print more
   }
 
   Strings arguments(const Strings& command, const SampleRequest& request,
@@ -56,11 +56,11 @@ class GoogleBenchmarkKind final : public ProgramKind {
   }
 
   bool finds_iterations() const override { return true; }
-  // One that reports only aggregates does so from the second repetition on.
+  // A benchmark that reports only aggregates does so from the second repetition on.
   std::int64_t trial_repetitions() const override { return 2; }
   bool is_noted() const override { return false; }
   std::string why_not_counted() const override { return {}; }
-  // It says so in a benchmark's name when MeasureProcessCPUTime() was called.
+  // The benchmark's name says so if MeasureProcessCPUTime() was called.
   std::optional<model::CpuTimeOf> cpu_time_of(const std::string& benchmark) const override {
     return has_part(benchmark, "process_time") ? model::CpuTimeOf::process
                                                : model::CpuTimeOf::main_thread;

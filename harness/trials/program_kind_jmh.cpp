@@ -5,8 +5,8 @@
 namespace taskbench::harness {
 namespace {
 
-/// A program of JMH, the harness of OpenJDK: `java -jar target/benchmarks.jar`. Each benchmark runs
-/// in one virtual machine of its own, as what one has compiled for another would change its time.
+/// A program that uses JMH, the harness of OpenJDK: `java -jar target/benchmarks.jar`. Each
+/// benchmark runs in its own virtual machine: code compiled for one would change another's time.
 class JmhKind final : public NamedKind {
  public:
   JmhKind() : NamedKind("jmh", "a program of JMH (java -jar benchmarks.jar)") {}
@@ -20,7 +20,7 @@ class JmhKind final : public NamedKind {
     Strings words =
         with(command, {"-rf", "json", "-rff", file.string(), "-bm", "avgt", "-tu", "ns", "-f", "1",
                        "-i", std::to_string(request.repetitions), "-r", time});
-    // How long the compiler needs, the user may know: JMH takes no option twice.
+    // The user may know how long the compiler needs; JMH accepts no option twice.
     constexpr const char* kWarmups = "-wi";
     constexpr const char* kWarmupTime = "-w";
     if (!contains(command, kWarmups)) {

@@ -8,9 +8,9 @@
 namespace taskbench::harness {
 namespace {
 
-// A plugin of pytest. A round's CPU time is taken by the timer, whose values pytest-benchmark only
-// subtracts and divides. What the machine is, pytest-benchmark would find out in each process, in
-// seconds.
+// A plugin for pytest. The timer measures a round's CPU time; pytest-benchmark only subtracts and
+// divides its values. Without the plugin, each process would spend seconds on identifying the
+// machine.
 constexpr const char* kPlugin = R"(import time
 
 import pytest
@@ -49,7 +49,7 @@ def pytest_benchmark_update_json(config, benchmarks, output_json):
             each["stats"]["cpu_data"] = [time.cpu for time in times]
 )";
 
-/// The tests of pytest that use the fixture of pytest-benchmark.
+/// Pytest tests that use the fixture of pytest-benchmark.
 class PytestKind final : public NamedKind {
  public:
   PytestKind() : NamedKind("pytest", "pytest, with benchmarks of pytest-benchmark") {}
@@ -63,7 +63,7 @@ class PytestKind final : public NamedKind {
                                    fmt::format("--benchmark-min-rounds={}", request.repetitions),
                                    fmt::format("--benchmark-min-time={}", request.min_time_s),
                                    "--benchmark-max-time=0"});
-    // -k takes no parameters, and all functions whose names contain one of these.
+    // -k takes no parameters, and selects all functions whose names contain one of these.
     const Strings functions = once_each(request.benchmarks, [](const std::string& name) {
       const std::size_t begin = name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2;
       return name.substr(begin, name.find('[', begin) - begin);

@@ -19,7 +19,7 @@ Strings benchmarks_in(const ProcessOutcome& outcome) {
   return names;
 }
 
-/// What a benchmark target of Cargo is built to: it takes --bench, and lists names.
+/// The executable of a Cargo benchmark target: it takes --bench, and lists names.
 class RustKind : public ProgramKind {
  public:
   using ProgramKind::ProgramKind;
@@ -39,7 +39,7 @@ class RustKind : public ProgramKind {
   }
 };
 
-/// Criterion 0.3 takes times in whole seconds, each later version in fractions.
+/// Criterion 0.3 takes times in whole seconds, later versions in fractions.
 enum class Times { whole_seconds, any };
 
 class CriterionKind final : public RustKind {
@@ -66,7 +66,7 @@ class CriterionKind final : public RustKind {
     const std::int64_t samples = std::max(kFewestSamples, request.repetitions);
     const double measured_s = request.min_time_s * static_cast<double>(request.repetitions);
     Strings words = with(command, {"--bench", "--noplot", "--sample-size", std::to_string(samples),
-                                   "--nresamples", "1001",  // it warns of less
+                                   "--nresamples", "1001",  // it warns below this number
                                    "--warm-up-time", seconds(std::max(kShortest_s, measured_s / 2)),
                                    "--measurement-time", seconds(measured_s)});
     const std::string filter = filter_for(request);
@@ -92,13 +92,13 @@ class CriterionKind final : public RustKind {
     return read_criterion(home(file));
   }
 
-  /// The folder that it writes into.
+  /// The folder for Criterion's output.
   static fs::path home(const fs::path& file) { return file.parent_path() / "criterion"; }
 
   Times times_;
 };
 
-/// The benchmarks of Rust's own test harness. (Those of the crate bencher have no --list.)
+/// A program that uses Rust's own test harness. (Programs of the crate bencher have no --list.)
 class LibtestKind final : public RustKind {
  public:
   LibtestKind() : RustKind("libtest", "a program with benchmarks of Rust's libtest (#[bench])") {}

@@ -9,10 +9,10 @@ namespace {
 
 constexpr double kVersionTimeout_s = 10;
 
-// What taskbench answers when it is asked for its version and for a list at once.
+// taskbench's answer when both its version and a list are requested.
 constexpr std::string_view kRefusal = "taskbench: error: ";
 
-/// Whether other programs are measured, and not taskbench itself.
+/// Whether it measures other programs, not taskbench itself.
 bool runs_commands(const Strings& command) {
   return std::ranges::any_of(command,
                              [](const std::string& word) { return word.starts_with("--command"); });
@@ -26,8 +26,8 @@ class TaskbenchKind final : public ProgramKind {
   bool may_be(const FileText&) const override { return true; }
 
   Answer ask(const Strings& command, const Ask& ask, bool) const override {
-    // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know
-    // lists its names, and does not run them all.
+    // Passed with --benchmark_list_tests, so that a benchmark that ignores unknown options lists
+    // its names instead of running them all.
     const ProcessOutcome version = ask({command.front(), "--version", kListing}, kVersionTimeout_s);
     Answer answer{.is_of_kind = version.output.starts_with("taskbench ") ||
                                 version.errors.starts_with(kRefusal),

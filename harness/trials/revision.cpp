@@ -24,14 +24,14 @@ namespace {
 using Waiting = std::function<void(const std::string& text)>;
 
 constexpr double kBuildTimeout_s = 24 * 3600;
-constexpr double kBuildGrace_s = 5;  // make and ninja end their compilers on a SIGTERM
+constexpr double kBuildGrace_s = 5;  // on SIGTERM, make and ninja end compilers
 constexpr auto kLockInterval = std::chrono::milliseconds(100);
-constexpr std::int64_t kSourceDate_s = 946'684'800;  // 2000-01-01, which archives can hold, too
+constexpr std::int64_t kSourceDate_s = 946'684'800;  // 2000-01-01, which archives can store, too
 constexpr std::size_t kLogLines = 20;
 constexpr std::size_t kLogLineBytes = 300;
 constexpr std::streamoff kLogTailBytes = 16384;
 
-// Raised when builds of an older taskbench lack what this one needs of them.
+// Changed when builds by an older taskbench lack something that this one needs.
 constexpr std::string_view kFormat = "links are recorded";
 
 struct Places {
@@ -47,7 +47,7 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
                  const std::string& commit) {
   std::string identity = repository.common_folder().string() + '\0' + recipe.build;
   identity += fmt::format("{}{}", '\0', kFormat);
-  // Compilers' drivers, make and CMake read these variables: another value is another build.
+  // Compiler drivers, make and CMake read these variables: another value means another build.
   for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
     const char* value = std::getenv(variable);
     if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
@@ -103,8 +103,8 @@ Strings last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
-/// Variables by which a user's own build gets equal bytes from equal sources in every checkout: the
-/// folder must not get into debug information and __FILE__, nor the time into __DATE__. For
+/// Variables by which a user's own build gets equal bytes from equal sources in every checkout:
+/// they keep the folder out of debug information and __FILE__, and the time out of __DATE__. For
 /// taskbench itself TASKBENCH_COMPARABLE does that. Functions get sections of their own, which can
 /// be linked in any order.
 Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
@@ -123,7 +123,7 @@ Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source
   return result;
 }
 
-/// Whether there is a crate of Rust, in the checkout or in a folder of it.
+/// Whether there is a Rust crate in the checkout or in one of its folders.
 bool has_crate(const fs::path& source) {
   constexpr const char* kManifest = "Cargo.toml";
   if (fs::exists(source / kManifest)) return true;
@@ -133,8 +133,8 @@ bool has_crate(const fs::path& source) {
   return false;
 }
 
-/// Checks out and builds a commit. What an earlier attempt has left is deleted: nobody knows how
-/// far it came.
+/// Checks out and builds a commit. Deletes the remains of an earlier attempt, which may be
+/// incomplete.
 void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
            const std::string& commit, const Places& places, const std::stop_token& stop,
            const Waiting& waiting) {
@@ -165,8 +165,8 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   if (!written.ok()) throw UsageError(written.error);
 }
 
-/// Deletes the builds that were used longest ago, beyond kKeptRevisions. A build that another
-/// taskbench is working on has no stamp, and one that it has just asked for is among the newest.
+/// Deletes the least recently used builds beyond kKeptRevisions. A build in progress by another
+/// taskbench has no stamp, and a build that it has just requested is among the newest.
 void forget_oldest(const GitRepository& repository, const fs::path& folder) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, fs::path>> built;

@@ -7,8 +7,8 @@
 //                                                /built        written last: the build is complete
 //
 // A worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
-// For each repository and build command the commits that were used last are kept; the stamp's time
-// says when. The whole cache may be deleted at any time.
+// The most recently used commits of each repository and build command are kept; the stamp's time
+// records the last use. The whole cache may be deleted at any time.
 #pragma once
 
 #include "harness/trials/git.hpp"
@@ -17,32 +17,32 @@
 
 namespace taskbench::harness {
 
-/// What the user wants built, and where.
+/// What to build for the user, and where.
 struct BuildRecipe {
   std::string build;    ///< a command for `sh -c`, run in the worktree's root
   std::string program;  ///< a path below that root, and arguments
   fs::path cache;       ///< absolute
-  /// Whether a program that the worktree lacks may be one in PATH: an interpreter of what is there.
+  /// Whether a program that the worktree lacks may be an interpreter in PATH that runs files of it.
   bool may_be_in_path = false;
 };
 
 // The default recipe builds taskbench itself, so that equal sources give equal bytes. It does not
-// call scripts/build, since that of an old revision takes no cache variables. As there, Ninja is
-// used if it is installed: scripts/install-deps installs it, and no make.
+// call scripts/build, since an old revision's script takes no cache variables. As in that script,
+// Ninja is used if it is installed: scripts/install-deps installs it, and not make.
 inline constexpr std::string_view kDefaultBuild =
     "if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; "
     "cmake --preset release -DTASKBENCH_BUILD_TESTS=OFF -DTASKBENCH_COMPARABLE=ON && "
     "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
 inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";
 
-/// How many commits of one repository and build command are kept.
+/// Number of commits kept for each repository and build command.
 inline constexpr std::size_t kKeptRevisions = 16;
 
-/// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
+/// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError if neither is set.
 [[nodiscard]] fs::path default_cache();
 
-/// A revision that could not be built, or that `is_built` but has no program where it should be.
-/// what() names it, the reason, and the log.
+/// A revision that could not be built, or that `is_built` but has no program at the expected place.
+/// what() names the revision, the reason, and the log.
 struct BuildError : std::runtime_error {
   explicit BuildError(const std::string& what, Strings of_log = {}, bool built = false)
       : std::runtime_error(what), last_lines(std::move(of_log)), is_built(built) {}
@@ -51,20 +51,20 @@ struct BuildError : std::runtime_error {
 };
 
 struct BuiltRevision {
-  std::string command;  ///< runs the program, with its arguments
+  std::string command;  ///< with arguments
   fs::path source;      ///< the root of the checkout
 };
 
 /// The program of `commit`, built now or taken from the cache. Messages call it `name` ("base
-/// 1a2b3c4d5e6f"); `waiting` is called now and then with what is being done. Throws UsageError, and
-/// BuildError, also when `stop` was requested.
+/// 1a2b3c4d5e6f"); `waiting` is called now and then with the current activity. Throws UsageError,
+/// and BuildError, also if `stop` was requested.
 [[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
     const std::string& commit, const std::stop_token& stop,
     const std::function<void(const std::string& text)>& waiting);
 
 /// The program of `commit`, which build_revision() has just returned, in `count` layouts. Throws
-/// BuildError when `stop` was requested.
+/// BuildError if `stop` was requested.
 [[nodiscard]] Layouts link_revision(const GitRepository& repository, const BuildRecipe& recipe,
                                     const std::string& name, const std::string& commit, int count,
                                     const std::stop_token& stop,

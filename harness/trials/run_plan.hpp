@@ -1,4 +1,4 @@
-// What a run of this taskbench measures, and how.
+// The plan of a run of this taskbench.
 #pragma once
 
 #include "harness/bench/command_bench.hpp"

@@ -14,7 +14,7 @@ constexpr int kPlentyBlocks = 64;
 constexpr double kLongest_s = 0.02;
 constexpr double kLongestOfProcesses_s = 0.08;
 
-/// From the usual one down.
+/// From the usual sampling down.
 constexpr std::array<std::pair<std::int64_t, double>, 4> kShorter{
     {{5, 0.001}, {5, 0.0005}, {3, 0.0005}, {3, kShortest_s}}};
 

@@ -24,7 +24,7 @@ ScratchFolder::ScratchFolder() {
     const char* const named = std::getenv("TMPDIR");
     refuse_temporary(named != nullptr ? named : "/tmp", error);
   }
-  // A name that is no other program's: those like it are removed.
+  // A prefix that no other program uses, since folders of such names are removed.
   constexpr std::string_view kBegin = "taskbench-scratch-";
   remove_left_behind(parent, kBegin, {});
   std::string name = (parent / kBegin).string() + "XXXXXX";

@@ -6,8 +6,8 @@
 
 namespace taskbench::harness {
 
-/// A folder for result files that is removed on destruction. A killed process leaves its folder
-/// behind, and a later one removes it.
+/// A folder for result files that is removed on destruction. The folder of a killed process is
+/// removed by a later one.
 class ScratchFolder {
  public:
   ScratchFolder();  ///< Throws UsageError, which says what to do.

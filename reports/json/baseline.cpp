@@ -64,7 +64,7 @@ void describe(Io& io, Benchmark& benchmark) {
   io("iterations", benchmark.iterations);
 }
 
-/// Describes a setup except for the benchmarks, which are in two members.
+/// Describes a setup without the benchmarks, which are in two members.
 template <class Io, Like<model::SeriesSetup> Setup>
 void describe(Io& io, Setup& setup) {
   io("name", setup.name);
@@ -102,7 +102,7 @@ void describe(Writer& io, const verdict::StoredComparison& comparison) {
   io("fresh_processes", comparison.fresh);
 }
 
-/// What other processes and the hypervisor used, in CPUs.
+/// The CPU use of other processes and the hypervisor, in CPUs.
 void describe(Writer& io, const model::Fact<verdict::Others>& others) {
   io.either("unknown", others.reason, others.value, [&](const verdict::Others& known) {
     io("cpus", known.cpus);
@@ -139,7 +139,7 @@ void describe(Writer& io, const CanaryChanges& canary) {
   }
 }
 
-/// Where a stored series comes from.
+/// The origin of a stored series.
 struct SeriesOrigin {
   const model::SeriesSetup& setup;
 };

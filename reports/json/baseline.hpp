@@ -1,5 +1,5 @@
 // Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), the journal of a
-// series that is being measured, and the answers of `taskbench baseline`.
+// series in progress, and the answers of `taskbench baseline`.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace taskbench::reports::json {
 /// Larger files are refused before they are read.
 inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
-/// Reads a baseline. Throws ReadError (parse.hpp) for what is not a complete baseline; it names
-/// the file, `path`, and the field, and says what to do.
+/// Reads a baseline. Throws ReadError (parse.hpp) if it is not a complete baseline; the message
+/// names the file, `path`, and the field, and says what to do.
 [[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
                                            std::string_view text);
 
@@ -27,10 +27,10 @@ inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 [[nodiscard]] std::string journal_line(const model::SeriesSetup& setup);
 [[nodiscard]] std::string journal_line(const model::SeriesProcess& process, std::size_t number);
 
-/// The line after which a comparison is measured for the `round`th time; 2 is the first of them.
+/// The line that precedes the `round`th measurement of a comparison; the first such round is 2.
 [[nodiscard]] std::string round_line(int round);
 
-/// The answer of `taskbench baseline compare`: its result, or why there is nothing to judge.
+/// The answer of `taskbench baseline compare`: its result, or the reason for having none.
 [[nodiscard]] std::string to_json(const verdict::BaselineComparison& comparison);
 [[nodiscard]] std::string to_json(const verdict::BaselineFailure& failure);
 

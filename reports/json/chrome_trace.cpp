@@ -19,7 +19,7 @@ namespace taskbench::reports::json {
 template <>
 inline constexpr auto kWords<model::TracePollEnd> = words("finished", "idle", "yielded", "woken");
 
-/// What is the same for the whole trace.
+/// The facts that apply to the whole trace.
 void describe(Writer& io, const model::Trace& trace) {
   const model::Environment& from = trace.environment;
   io("case", trace.case_name);
@@ -46,12 +46,12 @@ namespace {
 using model::TraceInstant;
 
 constexpr int kProcess = 1;
-// Perfetto would take thread 0 for the idle thread of a CPU.
+// Perfetto would interpret thread 0 as the idle thread of a CPU.
 constexpr std::size_t kOutside = 1;
 constexpr std::size_t kFirstWorker = 2;
 
-/// Kinds of lines, in the order in which lines of the same time are written: what encloses comes
-/// before what it encloses, and an arrow is tied to the slice that was opened last.
+/// Kinds of lines, in the order of writing for equal times: an enclosing slice comes before the
+/// slices in it, and an arrow is tied to the slice that was opened last.
 enum class Line : std::uint8_t { iteration, park, search, poll, instant, arrow_begin, arrow_end };
 constexpr std::string_view kPhases = "XXXXisf";  // the format's letter for each
 
@@ -59,7 +59,7 @@ struct Entry {
   std::int64_t at_ns;
   Line line;
   std::size_t thread;
-  std::string rest;  ///< the line, after its place and time
+  std::string rest;  ///< the line after its row and time
 };
 
 const model::TraceRow& row_of(const model::Trace& trace, std::size_t thread) {
@@ -96,7 +96,7 @@ std::vector<Point> points_of_tasks(const model::Trace& trace) {
 /// A time in the format's unit, to the ns.
 std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-/// How an instant of each kind is written, in their order: its name, category and arguments, a
+/// The output for each kind of instant, in their order: its name, category and arguments, as a
 /// format of its task, worker and count.
 constexpr std::array<std::array<const char*, 3>, 6> kInstants{
     {{"spawn", "task", R"("task":{0})"},
@@ -125,8 +125,8 @@ std::string poll_text(const model::TracePoll& poll) {
                     fmt::format(R"("task":{},{})", poll.task, end));
 }
 
-/// Adds an arrow to each poll from what has led to it: the last spawn or wake of its task since the
-/// previous poll.
+/// Adds an arrow to each poll from its cause: the last spawn or wake of its task since the previous
+/// poll.
 void add_arrows(const model::Trace& trace, std::vector<Entry>& entries) {
   const std::vector<Point> points = points_of_tasks(trace);
   std::size_t number = 0;

@@ -1,4 +1,4 @@
-// How a struct is written as an object of JSON, and read by readers that believe nothing.
+// Writes a struct as a JSON object, and reads it with full validation.
 //
 // One function describes a struct's fields for both directions:
 //
@@ -8,10 +8,10 @@
 //     io("source", floor.source);
 //   }
 //
-// What is only written is described for a Writer alone. Unknown values are written as null, never
-// as a value that means "unknown"; a number that is not finite is unknown, too, and in a list it is
-// left out. nlohmann's own conversions take a true for a 1, and cut a number that does not fit;
-// here each value is of the type that it is meant to be, or the message names the field.
+// Fields that are only written are described for a Writer alone. Unknown values are written as
+// null, never as a value that means "unknown"; a number that is not finite is also unknown, and is
+// left out of a list. nlohmann's own conversions accept true as 1, and truncate a number that does
+// not fit; here each value must have its intended type, or the message names the field.
 #pragma once
 
 #include <fmt/format.h>
@@ -39,11 +39,11 @@
 
 namespace taskbench::reports::json {
 
-/// Matches a struct, which is const when it is written.
+/// Matches a struct, which is const for writing.
 template <class T, class Struct>
 concept Like = std::same_as<std::remove_const_t<T>, Struct>;
 
-/// What files call the values of an enumeration, in order. A value without a word is neither
+/// The names of an enumeration's values in files, in order. A value without a name is neither
 /// written nor read.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
@@ -57,15 +57,15 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// What happens to a member that is missing, or not what it should be: others write some of the
-/// files that are read.
+/// The handling of a member that is missing or invalid: some of the files are written by other
+/// programs.
 enum class Mistakes {
   refused,
   ignored,  ///< the value stays as it is; in a list, it is left out
 };
 
 /// A value of a JSON text, together with its place in it. Refers to the parsed value, which must
-/// outlive it. Whatever is not as expected throws ParseError.
+/// outlive it. Anything unexpected throws ParseError.
 class Field {
  public:
   /// `where`: "settings.seed", "processes[3].real_ns"; empty for the outermost value.
@@ -77,7 +77,7 @@ class Field {
   [[nodiscard]] bool contains(const std::string& key) const { return value_->contains(key); }
   [[nodiscard]] bool is_lenient() const { return mistakes_ == Mistakes::ignored; }
 
-  /// Calls read(); false if that fails, and mistakes are ignored.
+  /// Calls read(); false if that fails and mistakes are ignored.
   template <class Read>
   bool tries(const Read& read) const {
     if (!is_lenient()) return read(), true;
@@ -149,7 +149,7 @@ class Field {
   requires std::is_enum_v<Enum>
   void get_to(Enum& value) const { value = static_cast<Enum>(place_among(kWords<Enum>)); }
 
-  /// Reads a struct that describe() describes.
+  /// Reads a struct that has a describe().
   template <class Struct>
   requires std::is_class_v<Struct>
   void get_to(Struct& value) const;
@@ -162,7 +162,7 @@ class Field {
   Mistakes mistakes_;
 };
 
-// Checks that a field may have to pass before it is read. They throw ParseError.
+// Checks for fields, applied before these are read. They throw ParseError.
 void is_positive(const Field& field);
 void is_not_negative(const Field& field);
 void is_chance(const Field& field);  ///< between 0 and 1
@@ -191,7 +191,7 @@ class Reader {
     });
   }
 
-  /// A field that files of older versions do not have; the value stays as it is then.
+  /// A field that files of older versions do not have; the value then stays as it is.
   template <class T, class... Checks>
   void since(const std::string& key, T& value, const Checks&... checks) {
     if (object_.contains(key)) (*this)(key, value, checks...);
@@ -203,7 +203,7 @@ class Reader {
     since(key, value, checks...);
   }
 
-  /// A value that is null in the file if it has its default, which stands for "unknown".
+  /// A value that is null in the file if it has its default, which means "unknown".
   template <class T>
   void or_null(const std::string& key, T& value) {
     std::optional<T> known;
@@ -211,17 +211,17 @@ class Reader {
     if (known) value = std::move(*known);
   }
 
-  /// The version of the file. Versions before `oldest` were never written. Files of other programs
+  /// The version of the file. Versions before `oldest` were never written. Other programs' files
   /// have none.
   void version(const std::string& key, int oldest, int newest) {
     if (!object_.is_lenient() || object_.contains(key)) is_version(object_.at(key), oldest, newest);
   }
 
-  /// What is in the file for other readers, and follows from the rest.
+  /// A field for other readers that is derived from the rest.
   template <class Value>
   void derived(const std::string& /*key*/, const Value& /*value*/) {}
 
-  /// Either the reason why there is no value, or the members of the value.
+  /// Either the reason for having no value, or the members of the value.
   template <class T, class Describe>
   void either(const std::string& key, std::string& reason, std::optional<T>& value,
               const Describe& describe_value) {
@@ -249,7 +249,7 @@ class Reader {
     });
   }
 
-  /// The members of a struct that may be missing; all are null then. `key` is one of them.
+  /// The members of a struct that may be missing; then all are null. `key` is one of them.
   template <class Struct>
   void members(const std::string& key, std::optional<Struct>& value) {
     if (!object_.at(key).is_null()) describe(*this, value.emplace());
@@ -259,7 +259,7 @@ class Reader {
   Field object_;
 };
 
-/// JSON of anything that can be read back. An empty optional is null.
+/// JSON for anything that can be read back. An empty optional is null.
 template <class T>
 [[nodiscard]] Json json_of(const T& value);
 
@@ -288,7 +288,7 @@ class Writer {
 
   void version(const std::string& key, int /*oldest*/, int newest) { (*this)(key, newest); }
 
-  /// A field that `value` makes of the rest.
+  /// A field that `value` derives from the rest.
   template <class Value>
   void derived(const std::string& key, const Value& value) {
     (*this)(key, value());
@@ -342,7 +342,7 @@ void Field::get_to(Struct& value) const {
 
 namespace detail {
 
-/// What JSON has itself: texts, numbers, and what is JSON already.
+/// The types that JSON itself has: texts, numbers, and existing JSON.
 template <class T>
 requires std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view> ||
     std::same_as<T, Json>
@@ -383,7 +383,7 @@ Json as_json(const std::set<T>& values) {
 
 template <class T>
 Json as_json(const std::map<std::string, T>& values) {
-  Json::object_t members;  // filled without looking for each key, which a map has once only
+  Json::object_t members;  // built without a lookup per key: map keys are unique
   members.reserve(values.size());
   for (const auto& [key, value] : values) members.emplace_back(key, json_of(value));
   return members;
@@ -405,7 +405,7 @@ Json json_of(const T& value) {
 }
 
 // Host names, paths and messages come from outside and need not be UTF-8. Invalid bytes become
-// U+FFFD; an exception would cost the whole file.
+// U+FFFD; an exception would lose the whole file.
 
 /// The text of a file: indented, with a newline at its end.
 [[nodiscard]] std::string file_text(const Json& document);
@@ -421,8 +421,8 @@ template <class Struct>
   return line_text(json_of(value));
 }
 
-/// What `read` makes of the text of a file. Throws ReadError for what cannot be read: "PATH: ",
-/// `what`, what is wrong, and what to do about it.
+/// The result of `read` for the text of a file. Throws ReadError if that fails: "PATH: ", `what`,
+/// the error, and what to do about it.
 template <class Read>
 [[nodiscard]] auto read_file_text(const std::filesystem::path& path, std::string_view text,
                                   std::string_view what, std::string_view mend, const Read& read) {

@@ -33,7 +33,7 @@ void are_two_or_more(const Field& rungs) {
   if (rungs.elements().size() < 2) rungs.fail("has fewer than two of them");
 }
 
-/// What follows from the blocks of a workload, for readers without statistics of their own.
+/// Values derived from the blocks of a workload, for readers without their own statistics.
 void describe_verdict(Writer& io, const model::Ladder& ladder,
                       const verdict::LadderVerdict& verdict) {
   io("document", verdict.documented ? std::optional(*verdict.documented) : std::nullopt);
@@ -60,7 +60,7 @@ void describe(Io& io, Ladder& ladder) {
   io("partial", ladder.partial);
   io.derived("interval_level", [] { return verdict::kLadderConfidence; });
   io("rungs", ladder.rungs, are_two_or_more);
-  const auto verdicts = verdict::climb(ladder);  // none while it is read
+  const auto verdicts = verdict::climb(ladder);  // none while reading
   const auto are_sound = [&](const Field& blocks) {
     is_not_empty(blocks);
     for (const Field& block : blocks.elements()) {

@@ -4,7 +4,7 @@
 
 namespace taskbench::reports::json {
 
-/// Describes the trials, except for their date, which is in another place.
+/// Describes the trials without their date, which is elsewhere.
 template <class Io, class Origin>
 void describe_trials(Io& io, Origin& origin) {
   io("copies", origin.copies);

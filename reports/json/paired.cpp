@@ -243,8 +243,7 @@ PairedSetup paired_setup_from(const Field& line) {
   return setup;
 }
 
-/// Refuses a count out of its turn. Where a share of the budget is enough for some, these have no
-/// order.
+/// Refuses a count out of order. If counts only fill a share of the budget, they have no order.
 void require_place(const Field& line, const PairedTrial& trial, const InstructionSample& sample) {
   const std::size_t place = trial.instructions.size();
   const auto& names = trial.setup.benchmarks;
@@ -276,8 +275,8 @@ InstructionSample instructions_from(const Field& line, const PairedTrial& trial)
   return sample;
 }
 
-/// Refuses a process without the times of what its block measures: some of the benchmarks, the same
-/// in each of its processes.
+/// Refuses a process without the times of its block's benchmarks: a subset, the same in each of its
+/// processes.
 void require_times(const Field& line, const PairedTrial& trial, const ProcessSample& sample) {
   const auto& first = sample.position == 0
                           ? sample
@@ -307,7 +306,7 @@ ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
   return sample;
 }
 
-/// Adds what one line of a journal says; a report contains the same lines.
+/// Adds the content of one line of a journal; a report contains the same lines.
 void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   if (is_first) {
     trial.setup = paired_setup_from(line);
@@ -344,7 +343,7 @@ void describe_judged(Writer& io, const PairedTrial& trial, const verdict::Paired
   io("explanations", trial.explanations);
 }
 
-/// Reads the journal's lines, which a report contains unchanged, as a journal is read and checked.
+/// Reads the journal's lines, which a report contains unchanged, with the checks for a journal.
 PairedTrial trial_from(const Field& document) {
   PairedTrial trial;
   add_line(trial, document.at("setup"), true);
@@ -363,7 +362,7 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   const auto most_blocks = verdict::complete_blocks(file.trial);
   document.at("verdict").get_to(file.report.overall);
   file.report.blocks = static_cast<int>(document.at("blocks").whole(0, most_blocks));
-  // The report does not say how the trial ended; nothing here depends on it.
+  // The report does not contain the end's reason; nothing here depends on it.
   if (document.at("complete").get<bool>()) file.trial.end = TrialEnd::decided;
   file.report.could_fail = true;
   Reader(document).since("could_fail", file.report.could_fail);

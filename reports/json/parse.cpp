@@ -19,7 +19,7 @@ constexpr std::size_t kMostShownDigits = 30;
 
 constexpr std::array<std::string_view, 4> kBareWords{"NaN", "nan", "Infinity", "inf"};
 
-/// The bytes that class Outside looks at, outside of strings.
+/// The bytes outside strings that class Outside examines.
 constexpr auto kTelling = [] {
   std::array<bool, 256> telling{};
   for (const char each : std::string_view("\"{}[]NnIi")) {
@@ -37,10 +37,10 @@ std::string place_in(std::string_view text, std::size_t byte) {
                      column + 1, byte);
 }
 
-/// Builds the JSON value, and knows where and why the library's parser stopped.
+/// Builds the JSON value, and records where and why the library's parser stopped.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  /// `words`: what each null of the text stands for; see Outside.
+  /// `words`: the text that each null stands for; see Outside.
   Builder(std::string_view text, const std::vector<std::string>& words, const ElementsOf& elements)
       : text_(text), words_(words), elements_(elements) {}
 
@@ -70,7 +70,7 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool end_array() override { return end(); }
 
-  /// `read` bytes were taken, the one that is wrong among them.
+  /// `read` bytes were consumed, including the wrong one.
   bool parse_error(std::size_t read, const std::string& token,
                    const nlohmann::detail::exception& error) override {
     const std::string_view said = error.what();
@@ -133,13 +133,13 @@ class Builder : public nlohmann::json_sax<Json> {
   const std::vector<std::string>& words_;
   const ElementsOf& elements_;
   std::size_t nulls_ = 0;
-  std::vector<Json*> open_;  ///< the containers that are not at their end, the outermost first
+  std::vector<Json*> open_;  ///< unfinished containers, outermost first
   std::string key_;
   Json* taken_from_ = nullptr;
   Json element_;
 };
 
-/// Checks what is outside of strings: the depth, and bare words, which become null for the parser.
+/// Checks the text outside strings: the depth, and bare words, which become null for the parser.
 class Outside {
  public:
   Outside(std::string_view text, BareWords words) : text_(text), words_(words) {}
@@ -169,7 +169,7 @@ class Outside {
   /// The text for the parser: the given one, unless it has bare words.
   [[nodiscard]] std::string_view text() const { return changed_.empty() ? text_ : changed_; }
 
-  /// For each null in text(), the bare word that stood there; empty where it was a null.
+  /// For each null in text(), the bare word in its place; empty for an original null.
   [[nodiscard]] const std::vector<std::string>& words() const { return nulls_; }
 
  private:
@@ -184,9 +184,9 @@ class Outside {
     return text_.size();
   }
 
-  /// The position of the last byte of the word at `begin`. `null` replaces a bare word, with its
-  /// sign and, as a fourth letter, the blank before it: everything else stays in its place, and
-  /// messages give places of the file. Without sign and blank, the text grows by one byte.
+  /// The position of the last byte of the word at `begin`. `null` replaces a bare word, including
+  /// its sign and, as a fourth letter, the preceding blank: everything else keeps its position, so
+  /// messages give places in the file. Without sign and blank, the text grows by one byte.
   std::size_t after_word(std::size_t begin) {
     constexpr std::string_view kNull = "null";
     if (text_.substr(begin).starts_with(kNull)) {
@@ -221,7 +221,7 @@ class Outside {
 Json parse_json(std::string_view text, BareWords words, const ElementsOf& elements) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw ParseError("it is empty");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw ParseError("it is UTF-16: save it as UTF-8");  // written by `>` in some shells of Windows
+    throw ParseError("it is UTF-16: save it as UTF-8");  // as written by `>` in some Windows shells
   }
   try {
     Outside outside(text, words);

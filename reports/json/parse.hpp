@@ -1,5 +1,5 @@
-// Texts as JSON, and journals as lines of it: the one place that knows what can be wrong with them,
-// and how to say it.
+// Parses texts as JSON, and journals as lines of JSON: the only place that knows what can be wrong
+// with them, and how to report it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace taskbench::reports::json {
 
 using Json = nlohmann::ordered_json;
 
-/// A text that cannot be read as JSON, or is not the JSON that it should be. what() says where, in
+/// A text that cannot be read as JSON, or is not the expected JSON. what() gives the place, in
 /// words that follow the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it
 /// is cut off there", "field 'settings.seed' is missing".
 class ParseError : public std::runtime_error {
@@ -21,32 +21,32 @@ class ParseError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file that cannot be read or trusted; what() names it, says what is wrong with it and, unless
-/// that is obvious, what to do.
+/// A file that cannot be read or trusted; what() names it, states the error and, unless that is
+/// obvious, what to do.
 class ReadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Whether the bare words NaN and Infinity, which JSON does not have, are read, as texts: "NaN",
+/// Whether the bare words NaN and Infinity, which are not JSON, are read as texts: "NaN",
 /// "-Infinity". Google Benchmark writes them for a spread that it cannot compute.
 enum class BareWords { refused, as_text };
 
-/// Takes the elements of the array `key` as they are parsed, instead of keeping all of them: a JSON
+/// Receives the elements of the array `key` as they are parsed, instead of keeping all: a JSON
 /// value is several times as large as its text. The rest of the text may turn out not to be JSON.
 struct ElementsOf {
   std::string_view key;
   std::function<void(const Json&)> take;
 };
 
-/// Parses a text. Throws ParseError if it is no JSON or not UTF-8, is nested so deeply that only an
-/// attack explains it, holds a number beyond the range of a double, or needs more memory than there
-/// is.
+/// Parses a text. Throws ParseError if it is not JSON or not UTF-8, is nested so deeply that only
+/// an attack explains it, contains a number beyond the range of a double, or needs more memory than
+/// there is.
 [[nodiscard]] Json parse_json(std::string_view text, BareWords words = BareWords::refused,
                               const ElementsOf& elements = {});
 
-/// Whether a text is an object whose first key this is, as far as its beginning tells: by that a
-/// damaged file is called what it is.
+/// Whether a text is an object with this first key, judging by its beginning: this identifies a
+/// damaged file.
 [[nodiscard]] bool begins_with_key(std::string_view text, std::string_view key);
 
 /// A journal that cannot be read or written; what() names the file and the line, and says what to
@@ -56,19 +56,19 @@ class JournalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A journal of which not even the first line is complete: its writer was killed before that.
+/// A journal without even a complete first line: its writer was killed before that.
 class JournalNotBegun : public JournalError {
  public:
   using JournalError::JournalError;
 };
 
-/// Throws a JournalError that says `what` of the file.
+/// Throws a JournalError that says `what` about the file.
 [[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what);
 
 /// Passes each line to `take`, without its newline, numbered from 1. A last line without a newline
-/// was cut off by a kill, and is left out. What `take` throws becomes a JournalError that names the
-/// line; a journal without a complete line throws a JournalNotBegun if it may become one, else a
-/// JournalError, too. `path` is for the messages.
+/// was cut off by a kill, and is left out. Any exception from `take` becomes a JournalError that
+/// names the line. A journal without a complete line throws JournalNotBegun if it may become one,
+/// otherwise JournalError. `path` is for the messages.
 void for_each_line(const std::filesystem::path& path, std::string_view content,
                    const std::function<void(std::string_view text, std::size_t number)>& take);
 

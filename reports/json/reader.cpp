@@ -17,17 +17,17 @@
 namespace taskbench::reports::json {
 namespace {
 
-// Limits in ns outside of which no measurement lies: a sum or a ratio of such times could not be
-// told from damage.
+// Limits in ns beyond which no measurement lies: a sum or a ratio of such times could not be
+// distinguished from damage.
 constexpr double kShortestTime = 1e-15;
 constexpr double kLongestTime = 1e30;
 constexpr double kMostIterations = 1e18;
 
-/// Another file of taskbench.
+/// Another type of file written by taskbench.
 struct OurFile {
-  const char* key;        ///< that its JSON has
-  std::string_view what;  ///< it is
-  std::string_view use;   ///< what can be done with it, a clause
+  const char* key;        ///< in its JSON
+  std::string_view what;  ///< name of the type
+  std::string_view use;   ///< what it is used for, as a clause
 };
 constexpr std::array<OurFile, 11> kOurOtherFiles{{
     {"taskbench_paired", "the report of `taskbench ab`", "`taskbench report` makes a page of it"},
@@ -54,7 +54,7 @@ Reader lenient(const Json& object, const char* where = "") {
   return Reader(Field(object, where, Mistakes::ignored));
 }
 
-// What a row says, if it is of that type.
+// The value of a key, if it has that type.
 std::string text_in(const Json& row, const std::string& key) {
   std::string text;
   lenient(row)(key, text);
@@ -84,7 +84,7 @@ double unit_in_ns(const Json& row, std::string_view name) {
   fail(fmt::format("'{}' has the unknown time unit '{}'", name, unit));
 }
 
-/// Why the program gave no result for the row. The key changed with version 1.8.
+/// Why the program gave no result for the row. The key changed in version 1.8.
 std::string error_of(const Json& row) {
   if (!is_true(row, "error_occurred") && !is_true(row, "skipped")) return {};
   for (const char* key : {"error_message", "skip_message"}) {
@@ -112,7 +112,7 @@ class Parser {
     for (const OurFile& other : kOurOtherFiles) {
       if (begins_with_key(text, other.key)) refuse_our(other);
     }
-    // What is wrong with a row is reported last: the file may be something else altogether.
+    // Errors in a row are reported last: the file may be of another type altogether.
     std::string wrong_row;
     const Json document =
         parse_json(text, BareWords::as_text, {"benchmarks", [&](const Json& row) {
@@ -137,7 +137,7 @@ class Parser {
   }
 
  private:
-  /// Refuses other files of taskbench. Some have benchmarks, too, and would seem to be damaged
+  /// Refuses other files of taskbench. Some also have benchmarks, and would seem to be damaged
   /// results.
   static void refuse_our_other_files(const Json& document) {
     for (const OurFile& other : kOurOtherFiles) {
@@ -261,8 +261,8 @@ class Parser {
     remove_events_from_rows(benchmark);
   }
 
-  /// Removes the events from the rows. For readers that do not know ours, each row has the same
-  /// number of all counting processes, which is not the repetition's own.
+  /// Removes the events from the rows. In files, each row has the total over all counting
+  /// processes, for readers that do not know our fields; it is not the repetition's own.
   static void remove_events_from_rows(model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       const std::string key = row_key(event);
@@ -273,8 +273,8 @@ class Parser {
     }
   }
 
-  /// Refuses counts of instructions that are not positive: their ratios are judged, and what was
-  /// not counted is null with a reason, not 0.
+  /// Refuses counts of instructions that are not positive: their ratios are judged. Missing counts
+  /// are null with a reason, not 0.
   static void check_instructions(const model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       if (event.event != model::kInstructionsExact) continue;

@@ -1,4 +1,4 @@
-// Reads result files of Google Benchmark, of every version that writes JSON, and our own; ladders,
+// Reads result files of every version of Google Benchmark that writes JSON, and our own; ladders,
 // and the noise of machines.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace taskbench::reports::json {
 
-/// Larger files are refused before they are read; pipes and devices, once they have given more.
+/// Larger files are refused before they are read, pipes and devices after that many bytes.
 inline constexpr std::uintmax_t kMaxResultBytes = std::uintmax_t{256} << 20;
 
-/// What happens to a benchmark whose rows cannot be used, because of a time that no measurement
-/// gives, or of another benchmark with its name.
+/// The handling of a benchmark whose rows cannot be used, because of an impossible time, or of
+/// another benchmark with its name.
 enum class UnusableRows {
   refused,  ///< the whole file is refused
   noted,    ///< in Case::unusable, in words that follow "it"
@@ -24,8 +24,8 @@ enum class UnusableRows {
 
 /// Reads a result. Times are converted to ns. Repetitions of one benchmark are collected in the
 /// file's order. Rows of aggregates and of the asymptotic fit ("BigO", "RMS"), and unknown keys,
-/// are left out; every other number of a row is a counter. Throws ReadError for what is no JSON or
-/// no result of Google Benchmark, for a repetition without a finite positive time (the library
+/// are left out; every other number of a row is a counter. Throws ReadError if it is not JSON or
+/// not a result of Google Benchmark, for a repetition without a finite positive time (the library
 /// writes NaN in some rows), for an exact count of instructions that is not positive, and for two
 /// benchmarks of one name. `path` is for the messages.
 [[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
@@ -34,8 +34,8 @@ enum class UnusableRows {
 /// Whether a text is an answer of `taskbench ladder`, complete or damaged.
 [[nodiscard]] bool is_ladder(std::string_view text);
 
-/// Reads what was measured; what follows from it is computed again. Throws ReadError (parse.hpp)
-/// for what is no such answer, or one of another version; it names `path`.
+/// Reads the measurements; derived values are computed again. Throws ReadError (parse.hpp) if it is
+/// not such an answer, or has another version; the message names `path`.
 [[nodiscard]] model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text);
 
 /// `now`, completed by the benchmarks that only `before` has. Benchmarks of another machine are
@@ -43,7 +43,7 @@ enum class UnusableRows {
 [[nodiscard]] model::NoiseCalibration merged(model::NoiseCalibration now,
                                              const model::NoiseCalibration& before);
 
-/// Reads the file of a machine's noise. Throws ReadError (parse.hpp) if it is of another kind;
+/// Reads the file of a machine's noise. Throws ReadError (parse.hpp) for a file of another type;
 /// what() names the file, `path`, and says what to do.
 [[nodiscard]] model::NoiseCalibration parse_noise(const std::filesystem::path& path,
                                                   std::string_view text);

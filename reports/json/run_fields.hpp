@@ -1,5 +1,5 @@
-// What the files of a run say besides Google Benchmark's rows, field by field. What a field is
-// derived from is in the file too, so that readers need no statistics of their own.
+// The content of a run's files besides Google Benchmark's rows, field by field. Derived values are
+// included, so that readers need no statistics of their own.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ void describe_context(Io& io, Environment& from) {
   io.unless_default("taskbench_git_commit", from.git_commit);
 }
 
-/// Facts that Google Benchmark's context has no place for.
+/// Facts that have no place in Google Benchmark's context.
 template <class Io, Like<model::Environment> Environment>
 void describe(Io& io, Environment& from) {
   for (const auto& [key, title, text] : model::kEnvironmentTexts) io.or_null(key, from.*text);
@@ -68,8 +68,8 @@ void describe(Io& io, Settings& settings) {
   io("command_line", settings.command_line);
 }
 
-/// Each quantity, null where it is unknown; "reasons" says why for each null, and "moved" names
-/// those that moved by more than their threshold.
+/// Each quantity, null if unknown; "reasons" gives the reason for each null, and "moved" names the
+/// quantities that moved by more than their thresholds.
 template <class Io, Like<model::Drift> Drift>
 void describe(Io& io, Drift& drift) {
   Json reasons = Json::object();
@@ -109,8 +109,8 @@ inline void describe(Writer& io, const stats::Spread& spread) {
   io("max", spread.max);
 }
 
-/// An event of a case, with its spread over the counting processes; null and the reason for what
-/// was not counted. `operations` is the number in an iteration; 0: not known.
+/// An event of a case, with its spread over the counting processes; null and the reason if not
+/// counted. `operations` is the number per iteration; 0: not known.
 template <class Io, Like<model::EventCount> Event>
 void describe_event(Io& io, Event& event, std::uint64_t operations) {
   io("event", event.event);
@@ -135,7 +135,7 @@ void describe(Io& io, Load& load) {
   io("version", load.version);
 }
 
-/// Medians and the like of a case that has a complete repetition.
+/// Medians and similar values of a case with a complete repetition.
 inline void describe(Writer& io, const stats::CaseSummary& summary) {
   io("samples", summary.real_ns.samples);
   io("real_ns_median", summary.real_ns.median);
@@ -155,7 +155,7 @@ inline void describe(Writer& io, const stats::SwitchesSummary& switches) {
   io.or_null("reason", switches.unavailable);
 }
 
-/// `counted`: there was a pass that counted events.
+/// `counted`: events were counted in a pass.
 template <class Io, Like<model::Case> Case>
 void describe_case(Io& io, Case& measured, bool counted) {
   const auto summary = [&] { return stats::summarize(measured); };
@@ -183,7 +183,7 @@ void describe_case(Io& io, Case& measured, bool counted) {
   io.derived("errors", [&] { return stats::errors_of(measured); });
 }
 
-/// The object "taskbench" without its cases, which readers find by their names.
+/// The object "taskbench" without its cases, which are identified by their names.
 template <class Io, Like<model::Run> Run>
 void describe(Io& io, Run& run) {
   io.version("schema_version", 1, model::kSchemaVersion);
@@ -202,7 +202,7 @@ inline constexpr auto kKeysOfRows = std::to_array<std::string_view>(
      "cpu_time", "time_unit", "label", "error_occurred", "error_message", "skipped",
      "skip_message"});
 
-/// Prefix of a counter's name that would otherwise be a key that is taken.
+/// Prefix for a counter whose name would otherwise clash with a key.
 inline constexpr std::string_view kOfCounter = "counter_";
 
 /// The name of an event's counter in Google Benchmark's rows: "cycles", or "cycles:u" if only user

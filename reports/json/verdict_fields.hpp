@@ -1,4 +1,4 @@
-// The fields of verdicts, and of what they rest on, in whichever file they stand.
+// The fields of verdicts and their bases, shared by all files that contain them.
 #pragma once
 
 #include "reports/json/field.hpp"
@@ -65,7 +65,7 @@ void describe(Io& io, Decision& decided) {
   io("change", decided.change);
 }
 
-/// `base` and `head` are the names of what both sides need.
+/// `base` and `head` are the names of the values of both sides.
 template <class Io, class Metric>
 void describe_metric(Io& io, Metric& row, const char* base, const char* head) {
   io("verdict", row.verdict);

@@ -17,17 +17,17 @@ namespace taskbench::reports::json {
 namespace {
 
 // Further keys that Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to
-// 1.9), and the counters of its State::SetBytesProcessed and SetItemsProcessed. A counter of ours
-// must not be taken for one of them.
+// 1.9), and the counters of its State::SetBytesProcessed and SetItemsProcessed. Our counters must
+// not clash with them.
 constexpr auto kOtherKeys = std::to_array<std::string_view>(
     {"big_o", "rms", "cpu_coefficient", "real_coefficient", "allocs_per_iter", "max_bytes_used",
      "total_allocated_bytes", "net_heap_growth", "bytes_per_second", "items_per_second"});
 
-/// What the rows of one case share.
+/// The fields shared by the rows of one case.
 struct Family {
   const model::Case* measured;
-  int index;           ///< the workload's place in the run
-  int instance_index;  ///< the case's place among those of its workload
+  int index;           ///< the workload's index in the run
+  int instance_index;  ///< the case's index within its workload
   std::int64_t repetitions;
 };
 
@@ -53,8 +53,8 @@ void add_counters(Json& row, const std::map<std::string, double>& counters) {
   }
 }
 
-/// Adds what --counters counted: one number over all counting processes. What could not be counted
-/// is left out, as Google Benchmark leaves out what it does not know.
+/// Adds the counts of --counters: one number over all counting processes. Missing counts are left
+/// out, as Google Benchmark leaves out unknown values.
 void add_events(const model::Case& measured, const stats::Aggregate& statistic,
                 std::map<std::string, double>& counters) {
   for (const model::EventCount& event : measured.events) {
@@ -107,8 +107,8 @@ std::vector<Family> families(const model::Run& run) {
   for (const model::Case& measured : run.cases) {
     const auto next = static_cast<int>(numbering.size());
     Numbering& workload = numbering.try_emplace(measured.workload, Numbering{next}).first->second;
-    // As many as were asked for, even if an interruption left fewer; readers find out how many
-    // there are by counting.
+    // As many as requested, even if an interruption left fewer; readers find the real number by
+    // counting.
     std::int64_t repetitions = run.settings.repetitions;
     for (const model::Repetition& repetition : measured.repetitions) {
       repetitions = std::max(repetitions, repetition.index + 1);
@@ -138,13 +138,13 @@ Json repetition_rows(const model::Run& run) {
   return rows;
 }
 
-/// One row a case, its medians, labelled with the number of repetitions.
+/// One row per case with its medians, labelled with the number of repetitions.
 Json median_rows(const model::Run& run) {
   Json rows = Json::array();
   for (Family& family : families(run)) {
     const auto repetitions = stats::complete_repetitions(*family.measured);
     if (repetitions.empty()) continue;
-    // An "iteration" row, though it is a median: readers that know aggregates leave those out.
+    // An "iteration" row, although it is a median: readers that know aggregates leave those out.
     family.repetitions = 1;
     BenchmarkRow row{family, stats::aggregate(repetitions, stats::kMedian)};
     for (const model::Repetition& each : repetitions) row.figures.iterations += each.iterations;

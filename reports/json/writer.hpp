@@ -1,9 +1,9 @@
-// What commands answer, as JSON.
+// The answers of commands, as JSON.
 //
 // A run is written so that every reader of Google Benchmark's output accepts it. Both of its files
-// hold Google Benchmark's "context" and "benchmarks", and ours under the one top-level key
-// "taskbench", which docs/schema/run-v1.schema.json describes. All times are in ns; there is no NaN
-// and no Infinity; a failed case has no row and appears only under "taskbench". Both end with a
+// contain Google Benchmark's "context" and "benchmarks", and our data under the single top-level
+// key "taskbench", which docs/schema/run-v1.schema.json describes. All times are in ns; there is no
+// NaN and no Infinity; a failed case has no row and appears only under "taskbench". Both end with a
 // newline.
 #pragma once
 
@@ -35,7 +35,7 @@ namespace taskbench::reports::json {
 /// The answer of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
 [[nodiscard]] std::string to_json(model::Ladder ladder);
 
-/// That of `taskbench calibrate`, a machine's noise, and its file:
+/// The answer of `taskbench calibrate`, a machine's noise, and its file:
 /// docs/schema/noise-v1.schema.json.
 [[nodiscard]] std::string to_json(const model::NoiseCalibration& noise);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDateForm = "dddd-dd-ddTdd:dd:dd";
 
-/// The numbers at the digits of `form`; empty if the text does not have that form.
+/// The numbers in place of the digits of `form`; empty if the text does not have that form.
 std::vector<int> numbers_in(std::string_view text, std::string_view form) {
   if (text.size() != form.size()) return {};
   std::vector<int> numbers{0};
@@ -27,7 +27,7 @@ std::vector<int> numbers_in(std::string_view text, std::string_view form) {
   return numbers;
 }
 
-/// The offset from UTC that "+01:00", "-0530", "Z" or an empty text means.
+/// The offset from UTC for "+01:00", "-0530", "Z" or an empty text.
 std::optional<std::chrono::minutes> offset_of(std::string_view zone) {
   if (zone.empty() || zone == "Z") return std::chrono::minutes(0);
   if (zone.front() != '+' && zone.front() != '-') return std::nullopt;

@@ -1,5 +1,5 @@
-// What `taskbench doctor` finds out: facts of the machine, what they mean for a measurement, and
-// the least that anything can cost here.
+// The findings of `taskbench doctor`: facts about the machine, what they mean for a measurement,
+// and the least that anything can cost here.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ inline constexpr int kDoctorVersion = 1;
 
 struct Boost {
   bool on = false;
-  std::string file;  ///< that switches it
-  std::string off;   ///< what to write there
+  std::string file;  ///< the switch
+  std::string off;   ///< the value that turns it off
 };
 
 struct SharedCores {
   int cpus = 0;   ///< that this process may use
   int cores = 0;  ///< that these CPUs belong to
-  /// CPUs that this process may not use, but that share a core with one that it may.
+  /// CPUs that this process may not use, but that share a core with one it may use.
   int foreign_siblings = 0;
 };
 
 struct CpuQuota {
-  std::optional<double> cpus;  ///< of all control groups above, the lowest; none: no quota
+  std::optional<double> cpus;  ///< the lowest quota of all enclosing control groups; none: no quota
   std::string where;           ///< the file that sets it
 };
 
@@ -43,7 +43,7 @@ struct Aslr {
 /// The result of opening a counter.
 struct EventAccess {
   int error = 0;           ///< errno; 0: it may be counted
-  bool user_only = false;  ///< without what the kernel does meanwhile
+  bool user_only = false;  ///< excludes the kernel's work for the program
 };
 
 struct CounterAccess {
@@ -65,39 +65,39 @@ struct Memory {
 struct ThermalZone {
   std::string name;
   double celsius = 0;
-  double trip_celsius = 0;  ///< above this the machine is slowed down, or switched off
+  double trip_celsius = 0;  ///< above this temperature the machine slows down or switches off
 };
 
 struct BusyProcess {
   std::string name;
   int pid = 0;
   double cpus = 0;      ///< CPU time over time
-  bool is_own = false;  ///< of the user whom this process belongs to
+  bool is_own = false;  ///< belongs to the user of this process
 };
 
-/// A program that a part of taskbench calls.
+/// A program that taskbench calls.
 struct Tool {
   std::string name;
-  std::string package;    ///< which Debian package brings it
-  std::string purpose;    ///< what it is called for
-  std::string missing{};  ///< why it cannot be used; empty when it can
+  std::string package;    ///< the Debian package that contains it
+  std::string purpose;    ///< its use
+  std::string missing{};  ///< why it cannot be used; empty if it can
 };
 
-/// How a core does its work, by many equal pieces of it.
+/// How evenly a core works, measured with many equal pieces of work.
 struct CoreShare {
-  double slow_share = 0;  ///< of the time: that of the pieces that took much longer than the best
+  double slow_share = 0;  ///< share of the time in pieces that took much longer than the fastest
   double slowdown = 1;    ///< how many times as long these took
 };
 
 struct DoctorFacts {
   std::string build_type;
   std::string compiler_flags;
-  Fact<std::map<std::string, int>> governors;  ///< and how many CPUs have each
+  Fact<std::map<std::string, int>> governors;  ///< with the number of CPUs of each
   Fact<Boost> boost;
   Fact<SharedCores> shared_cores;
   Fact<CoreShare> core_share;
-  Fact<double> load_average;               ///< of the last minute
-  Fact<std::vector<BusyProcess>> busiest;  ///< while this process slept, the busiest first
+  Fact<double> load_average;               ///< over the last minute
+  Fact<std::vector<BusyProcess>> busiest;  ///< while this process slept; busiest first
   Fact<int> cpus_online;
   Fact<int> cpus_allowed;
   Fact<CpuQuota> quota;
@@ -106,45 +106,45 @@ struct DoctorFacts {
   Fact<ClockSource> clock_source;
   Fact<Memory> memory;
   Fact<double> memory_stall_percent;  ///< time of the last 10 s in which a task waited for memory
-  Fact<std::int64_t> thermal_throttles;  ///< since the machine was started
+  Fact<std::int64_t> thermal_throttles;  ///< since the machine booted
   Fact<std::vector<ThermalZone>> thermal_zones;
   Fact<std::string> hypervisor;
   Fact<std::string> huge_pages;  ///< "always", "madvise" or "never"
   std::vector<Tool> tools;
   Drift at_rest;  ///< while this process slept
-  Drift at_work;  ///< while it kept the CPUs busy: only then can time be stolen
+  Drift at_work;  ///< while it kept the CPUs busy: time can be stolen only then
 };
 
-/// How much a finding changes a result, from bad to good.
+/// How much a finding changes a result, from worst to best.
 enum class Severity {
-  serious,   ///< by 10 % or more, or the result is of something else
+  serious,   ///< by 10 % or more, or the result is invalid
   moderate,  ///< by a few per cent
-  minor,     ///< by a per cent or so; or something cannot be measured
-  unknown,   ///< it could not be found out
+  minor,     ///< by about one per cent; or something cannot be measured
+  unknown,   ///< not known
   ok,
 };
 
 struct Finding {
   Severity severity = Severity::unknown;
-  std::string found{};    ///< the fact; for an unknown one, why it is not known
-  std::string mend{};     ///< a command; empty when there is nothing to mend, or no command does
+  std::string found{};    ///< the fact; for an unknown one, the reason
+  std::string mend{};     ///< a command; empty if there is nothing to fix, or no command for it
   std::string check{};    ///< "governor", "steal", …
-  std::string matters{};  ///< why it matters, and how much it typically moves a result
+  std::string matters{};  ///< why it matters, and its typical effect on a result
 };
 
-/// A quantity below which nothing on this machine can be timed or done.
+/// A lower limit on what can be timed or done on this machine.
 struct FloorFigure {
   std::string name;           ///< "clock_cost"
-  std::string what;           ///< for people
-  std::vector<double> ns;     ///< one a sample
-  std::string unavailable{};  ///< why there is no sample; empty when there are some
+  std::string what;           ///< description for readers
+  std::vector<double> ns;     ///< one per sample
+  std::string unavailable{};  ///< why there is no sample; empty if there are some
 };
 
 struct DoctorReport {
   Environment environment;
   std::vector<Finding> findings;  ///< worst first
   std::vector<FloorFigure> floor;
-  std::vector<Case> workloads;  ///< measured briefly, to be compared with the floor
+  std::vector<Case> workloads;  ///< measured briefly, for comparison with the floor
   Drift at_rest;
   Drift at_work;
 };

@@ -1,5 +1,5 @@
-// How the machine changed while something was measured. Shares are of the CPU time of the CPUs that
-// this process may use.
+// How the machine changed during a measurement. Shares are of the CPU time of the CPUs that this
+// process may use.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 namespace taskbench::reports::model {
 
 struct Drift {
-  double seconds = 0;         ///< how long it was watched
-  Fact<double> stolen_share;  ///< what the hypervisor gave to others while a CPU wanted to run
-  Fact<double> others_share;  ///< what other processes and the kernel used: all that was not ours
+  double seconds = 0;         ///< duration of the observation
+  Fact<double> stolen_share;  ///< time that the hypervisor gave to others while a CPU wanted to run
+  Fact<double> others_share;  ///< used by other processes and the kernel
   Fact<double> mhz_before;    ///< clock rate of the fastest CPU
   Fact<double> mhz_after;
-  Fact<std::int64_t> thermal_throttles;  ///< how often a CPU was slowed down for its heat
+  Fact<std::int64_t> thermal_throttles;  ///< how often a CPU was slowed down due to heat
   Fact<std::int64_t> quota_throttles;    ///< periods in which a CPU quota was used up
-  Fact<std::int64_t> swapped_pages;      ///< read from swap and written there, by all processes
+  Fact<std::int64_t> swapped_pages;      ///< read from and written to swap, by all processes
 };
 
-/// How the CPU time of the CPUs that a process could use was spent while it ran.
+/// The CPU time of all CPUs available to a process, during its life.
 struct CpuUse {
-  double seconds = 0;   ///< how long it was watched: the whole process
-  double total_s = 0;   ///< CPU time that there was
+  double seconds = 0;   ///< duration of the observation: the whole process
+  double total_s = 0;   ///< available CPU time
   double others_s = 0;  ///< used by other processes and the kernel
   double stolen_s = 0;  ///< given to others by the hypervisor while a CPU wanted to run
 
   friend bool operator==(const CpuUse&, const CpuUse&) = default;
 };
 
-/// What was used of the machine while one process ran. Sums over processes show what a single one
-/// is too short for. Empty values are unknown.
+/// The use of the machine while one process ran. A sum over processes shows effects for which a
+/// single one is too short. Empty values are unknown.
 struct MachineUse {
   double seconds = 0;
   Fact<CpuUse> cpu{};

@@ -1,4 +1,4 @@
-// Something that was found out, or why it could not be.
+// A fact, or the reason why it is not known.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@ struct Unknown {
   std::string reason;
 };
 
-/// Either a value or the reason why there is none.
+/// Either a value or the reason for having none.
 template <class T>
 struct Fact {
   std::optional<T> value{};
-  std::string reason = "not looked at";  ///< empty when there is a value
+  std::string reason = "not looked at";  ///< empty if there is a value
 
   Fact() = default;
   Fact(T known) : value(std::move(known)), reason() {}  // NOLINT: a value is a fact

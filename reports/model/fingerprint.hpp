@@ -1,5 +1,5 @@
 // Short numbers for long texts: equal on every machine and in every version of taskbench, since
-// files contain them. Nobody gains anything from a collision.
+// files contain them. Not cryptographic: nobody gains anything from a collision.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace taskbench::reports::model {
 
-/// FNV-1a. For bytes that come in pieces, `begun` is the result of the pieces before.
+/// FNV-1a. For bytes that arrive in pieces, `begun` is the result for the earlier pieces.
 [[nodiscard]] constexpr std::uint64_t fingerprint(std::string_view bytes,
                                                   std::uint64_t begun = 0xCBF29CE484222325) {
   for (const char each : bytes) begun = (begun ^ static_cast<unsigned char>(each)) * 0x100000001B3;

@@ -1,5 +1,5 @@
-// What `taskbench ladder` measured: a workload on a series of schedulers, each with one step more
-// than the one before. Plain values.
+// The measurements of `taskbench ladder`: a workload on a series of schedulers, each one step ahead
+// of the one before. Plain values.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr int kLadderVersion = 1;
 
 struct LadderRung {
   std::string scheduler;
-  std::string step;      ///< what it has that the one before lacks
+  std::string step;      ///< the addition to the rung before
   bool is_ours = false;  ///< not in "Making the Tokio scheduler 10x faster"
 };
 
@@ -37,7 +37,7 @@ struct Ladder : Sampling {
   std::vector<LadderWorkload> workloads;
 };
 
-/// An iteration before and after, as "Making the Tokio scheduler 10x faster" prints it.
+/// An iteration before and after, as reported by "Making the Tokio scheduler 10x faster".
 struct DocumentedTotal {
   std::string_view workload;
   double before_ns;

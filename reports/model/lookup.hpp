@@ -1,4 +1,4 @@
-// Finding things by value or by name, and lists of what they have.
+// Finds elements by value or by name, and makes lists of their parts.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,20 @@
 
 namespace taskbench::reports::model {
 
-/// Whether an element of the list, or the part of it that `part` takes, is equal to the value.
+/// Whether an element of the list, or its `part`, is equal to the value.
 template <class List, class Value, class Part = std::identity>
 [[nodiscard]] constexpr bool contains(const List& list, const Value& value, Part part = {}) {
   return std::ranges::find(list, value, part) != std::ranges::end(list);
 }
 
-/// The first whose part is equal to the value; null if there is none.
+/// The first element whose `part` is equal to the value; null if there is none.
 template <class List, class Value, class Part>
 [[nodiscard]] constexpr auto* element_of(const List& list, const Value& value, Part part) {
   const auto found = std::ranges::find(list, value, part);
   return found == std::ranges::end(list) ? nullptr : &*found;
 }
 
-/// What `part`, a function or a member, makes of each.
+/// The results of `part`, a function or a member, for each element.
 template <class List, class Part>
 [[nodiscard]] auto each_of(const List& list, const Part& part) {
   std::vector<std::decay_t<std::invoke_result_t<Part, decltype(*std::begin(list))>>> parts;
@@ -45,7 +45,7 @@ template <class Element>
   return each_of(list, [](const Element& each) { return &each; });
 }
 
-/// Pointers to those that `is_meant`, a function or a member, holds of.
+/// Pointers to the elements for which `is_meant`, a function or a member, is true.
 template <class List, class IsMeant>
 [[nodiscard]] auto those_of(const List& list, const IsMeant& is_meant) {
   std::vector<decltype(&*std::begin(list))> those;
@@ -73,7 +73,7 @@ template <class Map, class Key>
 template <class Value>
 class InOrder {
  public:
-  /// The place of the name; a new one comes last.
+  /// The index of the name; a new name comes last.
   std::size_t place_of(std::string_view name) {
     const auto [place, is_new] = places_.try_emplace(std::string(name), entries_.size());
     if (is_new) entries_.emplace_back(name, Value());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxSlug = 40;
 
-/// The fields as one text for hashing. Sorted, so that their order does not matter; with a zero
+/// The fields as one text for hashing. Sorted, so that their order does not matter; with a NUL
 /// after each text, so that "ab", "c" differs from "a", "bc".
 std::string hashed_text(std::vector<KeyField> fields) {
   std::ranges::sort(fields, {}, &KeyField::name);

@@ -1,6 +1,6 @@
-// The machine and the build with which times were measured: what determines speed and does not vary
-// from run to run. Times of different keys are not comparable. Contains no measured clock rate and
-// no load.
+// The machine and the build with which times were measured: all that determines speed and does not
+// vary from run to run. Times with different keys are not comparable. Contains no measured clock
+// rate and no load.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taskbench::reports::model {
 
-/// A fact. An empty value means "could not be found out", and equals only another empty one.
+/// A fact. An empty value means "unknown", and equals only another empty one.
 struct KeyField {
   std::string name;
   std::string value;
@@ -28,7 +28,7 @@ struct MachineKey {
 [[nodiscard]] std::string_view value_of(const std::vector<KeyField>& fields, std::string_view name);
 
 /// "xeon-8481c-2cpu-kvm-1a2b3c4d": a readable part, and eight digits of a hash of the machine
-/// fields. Only lower-case letters, digits, dots and dashes: it is the name of a folder.
+/// fields. Only lower-case letters, digits, dots and dashes, since it is the name of a folder.
 [[nodiscard]] std::string machine_key(const MachineKey& key);
 
 /// Like machine_key(), with a hash over the build fields as well.
@@ -43,8 +43,8 @@ struct KeyDifference {
   friend bool operator==(const KeyDifference&, const KeyDifference&) = default;
 };
 
-/// The fields that differ, in the order of the first, then those that only the second has. A
-/// different order is no difference.
+/// The fields that differ, in the order of the first key, then fields that only the second has. The
+/// order of fields does not matter.
 [[nodiscard]] std::vector<KeyDifference> differences(const std::vector<KeyField>& first,
                                                      const std::vector<KeyField>& second);
 

@@ -1,4 +1,4 @@
-// Pieces of what tools print.
+// Helpers for parsing the output of tools.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace taskbench::reports::model {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-/// Takes the first line off the text, without its line break.
+/// Removes the first line from the text and returns it without its line break.
 [[nodiscard]] inline std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
 }
 
-/// Takes the first word off the text.
+/// Removes the first word from the text and returns it.
 [[nodiscard]] inline std::string_view next_word(std::string_view& text) {
   text = trimmed(text);
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
@@ -31,7 +31,7 @@ namespace taskbench::reports::model {
   return word;
 }
 
-/// Reads the whole text as a number, of a base that may be given. False if it is none.
+/// Parses the whole text as a number; the base is optional. False if it is not a number.
 template <class Number, class... Base>
 [[nodiscard]] bool read_number(std::string_view text, Number& number, Base... base) {
   const char* const end = text.data() + text.size();

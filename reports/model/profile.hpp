@@ -9,7 +9,7 @@
 namespace taskbench::reports::model {
 
 struct Profile {
-  /// How many samples had this stack. The outermost frame comes first: the thread's name.
+  /// The number of samples for each stack. The outermost frame comes first: the thread's name.
   std::map<std::vector<std::string>, std::int64_t> stacks;
 
   [[nodiscard]] std::int64_t samples() const {

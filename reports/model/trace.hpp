@@ -1,7 +1,7 @@
-// What every worker did when, while a case was traced.
+// The activity of every worker over time, while a case was traced.
 //
-// Times are in ns since the beginning of the trace. The lists of a row are sorted by time, and what
-// happened in one row does not overlap: a worker polls, parks, searches, or does something shorter
+// Times are in ns since the beginning of the trace. The lists of a row are sorted by time, and the
+// activities of one row do not overlap: a worker polls, parks, searches, or does something shorter
 // in between.
 #pragma once
 
@@ -18,12 +18,12 @@ struct TraceSpan {
   std::int64_t end_ns = 0;
 };
 
-/// What happened to a task that was polled.
+/// The outcome of polling a task.
 enum class TracePollEnd : std::uint8_t { finished, idle, yielded, woken };
 
 struct TracePoll {
   TraceSpan span;
-  std::uint64_t task = 0;  ///< 0: not known, as the beginning of the poll was lost
+  std::uint64_t task = 0;  ///< 0: not known, since the beginning of the poll was lost
   TracePollEnd end = TracePollEnd::finished;
 };
 
@@ -50,19 +50,19 @@ struct TraceRow {
   std::vector<TraceSpan> searches;
   std::vector<TraceInstant> instants;
   std::uint64_t event_count = 0;
-  std::uint64_t lost_count = 0;    ///< older events, overwritten by these
-  std::int64_t known_from_ns = 0;  ///< what happened before is lost
+  std::uint64_t lost_count = 0;    ///< older events, overwritten by newer ones
+  std::int64_t known_from_ns = 0;  ///< earlier events are lost
 };
 
 struct Trace {
   std::string case_name;
   Environment environment;
-  std::string clock;         ///< that the times were read from
-  double event_cost_ns = 0;  ///< what recording one event takes on this machine
+  std::string clock;         ///< the source of the times
+  double event_cost_ns = 0;  ///< the cost of recording one event on this machine
   std::int64_t length_ns = 0;
   std::vector<TraceSpan> iterations;
   std::vector<TraceRow> workers;
-  TraceRow outside;  ///< what threads that are not workers did
+  TraceRow outside;  ///< activity of threads that are not workers
 };
 
 }  // namespace taskbench::reports::model

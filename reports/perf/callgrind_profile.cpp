@@ -15,7 +15,7 @@ using model::next_word;
 using model::read_number;
 namespace {
 
-/// Reads a number as callgrind writes it: addresses are hexadecimal.
+/// Reads a number in callgrind's format: addresses are hexadecimal.
 template <class Number>
 bool read_position(std::string_view word, Number& number) {
   return word.starts_with("0x") ? read_number(word.substr(2), number, 16)
@@ -36,7 +36,7 @@ std::string_view plain_name(std::string_view name) {
 
 class Parser {
  public:
-  /// Takes one line. False if it is not as callgrind writes it.
+  /// Processes one line. False if it is not in callgrind's format.
   bool take(std::string_view line) {
     if (line.empty() || line.front() == '#') return true;
     if (line.starts_with("0x")) return take_cost(line);
@@ -98,7 +98,7 @@ class Parser {
       CallgrindProfile::Call& call = profile_.calls.emplace_back(call_);
       static_cast<CallgrindProfile::Place&>(call) = place;
       call.instructions = instructions;
-      call_.callee_object = place.object;  // of the next call, unless it names another
+      call_.callee_object = place.object;  // of the next call, unless that names another
     } else {
       profile_.costs.push_back({place, instructions});
     }
@@ -114,9 +114,9 @@ class Parser {
   CallgrindProfile profile_;
   CallgrindProfile::Place place_;
   CallgrindProfile::Call call_;
-  std::size_t source_ = 0;  // of the functions that follow
+  std::size_t source_ = 0;  // of the following functions
   std::unordered_map<std::string, std::size_t> indices_;
-  bool is_call_ = false;  // the next line of costs is that of a call
+  bool is_call_ = false;  // the next line of costs belongs to a call
   bool has_events_ = false;
   bool has_total_ = false;
 };
@@ -135,7 +135,7 @@ std::optional<CallgrindProfile> parse_callgrind(std::string_view content) {
 void add(const CallgrindProfile& other, CallgrindProfile& to) {
   std::unordered_map<std::string_view, std::size_t> known;
   for (std::size_t i = 0; i < to.names.size(); ++i) known.emplace(to.names[i], i);
-  std::vector<std::size_t> place_of;  // of each name of the other
+  std::vector<std::size_t> place_of;  // by name index of the other profile
   std::vector<std::string> more;
   for (const std::string& name : other.names) {
     const auto found = known.find(name);

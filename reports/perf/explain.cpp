@@ -40,11 +40,11 @@ class Attribution {
   }
 
  private:
-  /// What a function executed, and of that the part that is the system's.
+  /// The instructions of a function, and the part of them that is the system's.
   struct Executed {
     double all = 0;
     double of_system = 0;
-    std::vector<const Call*> calls{};  ///< of the system's functions, not from our inlined code
+    std::vector<const Call*> calls{};  ///< of the system's functions, but not from our inlined code
     double share = 1;                  ///< of_system, with those calls, over all
   };
 
@@ -58,7 +58,7 @@ class Attribution {
     return known->second;
   }
 
-  /// The function of the program that a place counts for; empty if it is the system's.
+  /// The program's function that a place is attributed to; empty if the place is the system's.
   [[nodiscard]] std::optional<SourceFrame> owner_of(const Place& place) {
     const SourceLines* const lines = model::find_in(side_.sources, names_[place.object]);
     const auto* const frames = lines == nullptr ? nullptr : model::find_in(*lines, place.address);
@@ -103,7 +103,7 @@ class Attribution {
 
   void look_at_calls() {
     for (const Call& call : side_.profile.calls) {
-      if (call.calls == 0) continue;  // it contains all that was counted
+      if (call.calls == 0) continue;  // it contains all counted instructions
       executed_[call.function].all += static_cast<double>(call.instructions);
       if (!is_function_of_system(call.callee_object, call.callee)) {
         tally_of(names_[call.callee]).calls += static_cast<double>(call.calls) / side_.iterations;
@@ -120,8 +120,8 @@ class Attribution {
     return known == nullptr ? 1 : known->share;
   }
 
-  /// Finds which share of a function of the system's instructions is not of the program's functions
-  /// that it calls back. Functions may call each other, so this goes on until little changes.
+  /// Finds the share of a system function's instructions that is not in the program's functions
+  /// that it calls back. Functions may call each other, so this is repeated until little changes.
   void find_shares() {
     constexpr int kRounds = 30;
     for (int round = 0; round < kRounds; ++round) {
@@ -138,13 +138,13 @@ class Attribution {
   const ProfiledSide& side_;
   const std::vector<std::string>& names_;
   Tallies tallies_;
-  std::unordered_map<std::size_t, Executed> executed_;  // by the function
+  std::unordered_map<std::size_t, Executed> executed_;  // by function
   std::unordered_map<std::size_t, bool> of_system_;
   std::vector<std::pair<const Call*, SourceFrame>> calls_of_system_;
 };
 
 /// Finds the line that grew most. Lines are compared by their distance from the function's first:
-/// what was changed above it in the file moves them all.
+/// changes above it in the file move all of them.
 void find_line(const Tally& base, const Tally& head, model::GrownFunction& grown) {
   double most = 0;
   for (const auto& [file, lines] : head.lines) {

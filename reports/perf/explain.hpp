@@ -1,10 +1,10 @@
-// Which functions execute more instructions on one side than on the other. Pure.
+// Finds the functions that execute more instructions on one side than on the other. Pure.
 //
-// What the program's own source did not write counts for the function of the program that called
-// it: the instructions of the system's libraries, and of what headers of the system define, such as
-// a template of the standard library. If the program has debug information, inlined code counts for
-// the innermost inlined function that is the program's own; if it has none, for the function into
-// which it was inlined.
+// Instructions that are not from the program's own source are attributed to the program's function
+// that called them: those of the system's libraries, and of code defined in the system's headers,
+// such as a template of the standard library. If the program has debug information, inlined code is
+// attributed to the innermost inlined function of the program's own; otherwise, to the function
+// that it was inlined into.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@
 
 namespace taskbench::reports::perf {
 
-/// What one side executed.
+/// The profile of one side.
 struct ProfiledSide {
   CallgrindProfile profile;
   double iterations = 1;
-  std::map<std::string, SourceLines> sources{};  ///< by the objects' names; may lack some
+  std::map<std::string, SourceLines> sources{};  ///< by object name; some may be missing
 };
 
-/// Whether a library or a source belongs to the system, by its path, or is none of the program's.
+/// Whether a library or a source belongs to the system rather than the program, by its path.
 [[nodiscard]] bool is_of_system(std::string_view path);
 
-/// The functions that execute more instructions in head, the one that grew most first: at most
-/// `most`, and none that makes less than a fiftieth of what all have grown by.
+/// The functions that execute more instructions in head, the largest growth first: at most `most`,
+/// and none with less than a fiftieth of the total growth.
 [[nodiscard]] std::vector<model::GrownFunction> grown_functions(const ProfiledSide& base,
                                                                 const ProfiledSide& head,
                                                                 std::size_t most);

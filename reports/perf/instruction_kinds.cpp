@@ -18,16 +18,16 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> be
   return std::ranges::any_of(beginnings, [&](auto each) { return text.starts_with(each); });
 }
 
-/// What follows a lock prefix; empty if there is none.
+/// The text after a lock prefix; empty if there is none.
 std::string_view locked(std::string_view text) {
   constexpr std::string_view kLock = "lock ";
   if (text.starts_with(kLock)) return text.substr(kLock.size());
-  const std::size_t lock = text.find(" lock ");  // after another prefix
+  const std::size_t lock = text.find(" lock ");  // after other prefixes
   return lock == std::string_view::npos ? std::string_view() : text.substr(lock + 1 + kLock.size());
 }
 
-/// Compilers write a full fence as an "or" or "add" of 0 to the stack under a lock, too: it does
-/// nothing but order memory.
+/// Compilers also write a full fence as a locked "or" or "add" of 0 to the stack: it only orders
+/// memory.
 bool is_fence(std::string_view text, std::string_view /*function*/) {
   constexpr std::array<std::string_view, 3> kFences{"mfence", "lfence", "sfence"};
   constexpr std::array<std::string_view, 2> kIdle{"or", "add"};
@@ -39,7 +39,7 @@ bool is_fence(std::string_view text, std::string_view /*function*/) {
   return is_idle || begins_with_any(text, kFences);
 }
 
-/// An xchg with memory locks without a prefix.
+/// An xchg with memory is locked even without a prefix.
 bool is_locked(std::string_view text, std::string_view /*function*/) {
   return !locked(text).empty() ||
          (text.starts_with("xchg") && text.find('(') != std::string_view::npos);
@@ -51,7 +51,7 @@ bool is_division(std::string_view text, std::string_view /*function*/) {
   return begins_with_any(text, kDivisions);
 }
 
-/// Functions that read a clock make a system call under valgrind only, which hides the vDSO.
+/// Functions that read a clock make a system call only under valgrind, which hides the vDSO.
 bool is_system_call(std::string_view text, std::string_view function) {
   constexpr std::array<std::string_view, 6> kInVdso{
       "clock_gettime", "gettimeofday", "time", "getcpu", "__vdso_clock_gettime", "sched_getcpu"};
@@ -66,7 +66,7 @@ bool allocates(std::string_view function) {
   return model::contains(kNames, function) || begins_with_any(function, kOperators);
 }
 
-/// A call that an allocation makes, as operator new calls malloc, is no further allocation.
+/// A call within an allocation, as from operator new to malloc, is not another allocation.
 bool is_allocation(std::string_view caller, std::string_view callee) {
   return allocates(callee) && !allocates(caller);
 }
@@ -95,14 +95,14 @@ constexpr std::array<InstructionKind, 6> kKinds{{
     {"allocated-bytes", nullptr, is_mark, bytes_of_mark},
 }};
 
-/// Whether the instruction is of a kind in some function.
+/// Whether the instruction is of any kind, in some function.
 bool may_be_of_a_kind(std::string_view text) {
   return std::ranges::any_of(kKinds, [&](const InstructionKind& kind) {
     return kind.is_instruction != nullptr && kind.is_instruction(text, "");
   });
 }
 
-/// Calls `visit` with the kind, the place and the number of all that is of a kind.
+/// Calls `visit` with the kind, place and count of everything that has a kind.
 template <class Visit>
 void for_each_of_a_kind(const CallgrindProfile& profile,
                         const std::map<std::string, Disassembly>& disassemblies,
@@ -156,7 +156,7 @@ std::map<std::string, std::uint64_t> count_by_kind(
   for_each_of_a_kind(profile, disassemblies,
                      [&](const InstructionKind& kind, const CallgrindProfile::Place&,
                          std::uint64_t times) { counts[std::string(kind.name)] += times; });
-  // An allocation of no byte at all is rare; one that the marks do not see is not.
+  // Allocations of zero bytes only are rare; allocations that the marks do not see are common.
   const auto bytes = counts.find("allocated-bytes");
   if (bytes->second == 0 && counts["allocations"] > 0) counts.erase(bytes);
   return counts;

@@ -31,8 +31,7 @@ std::string thread_name(std::string_view line) {
 }
 
 /// Turns "  18d408 taskbench::rt::task::poll" into "taskbench::rt::task::poll". Addresses in the
-/// upper half of the address space are the kernel's: "schedule_[k]", as the tools for folded stacks
-/// write it.
+/// upper half of the address space are the kernel's: "schedule_[k]", as in tools for folded stacks.
 std::string symbol(std::string_view line) {
   line = trimmed(line);
   const auto blank = line.find(' ');

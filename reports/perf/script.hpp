@@ -1,4 +1,4 @@
-// The output of `perf script -F comm,tid,ip,sym`: one block of lines a sample. Pure.
+// The output of `perf script -F comm,tid,ip,sym`: one block of lines per sample. Pure.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace taskbench::reports::perf {
 
-/// Threads of one name are one: "taskbench-wor-1" and "taskbench-wor-2" are both "worker". Frames
-/// of the kernel end with "_[k]"; those without a symbol are "[unknown]", and several of these in a
-/// row are one. What is no sample is left out.
+/// Merges threads of one name: "taskbench-wor-1" and "taskbench-wor-2" are both "worker". Frames of
+/// the kernel end with "_[k]"; those without a symbol are "[unknown]", and several of these in a
+/// row are merged. Text that is not a sample is left out.
 [[nodiscard]] model::Profile parse_perf_script(std::string_view text);
 
 }  // namespace taskbench::reports::perf

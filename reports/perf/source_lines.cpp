@@ -23,8 +23,8 @@ std::optional<SourceFrame> frame_at(std::string_view function, std::string_view 
   return is_known && frame.file != "??" ? std::optional(std::move(frame)) : std::nullopt;
 }
 
-/// How many characters at `place` are a name in spite of their brackets: "operator()",
-/// "operator<<", "(anonymous namespace)".
+/// Length of a name at `place` that contains brackets itself: "operator()", "operator<<",
+/// "(anonymous namespace)".
 std::size_t bracketed_name(std::string_view name, std::size_t place) {
   constexpr std::string_view kOperator = "operator";
   const std::string_view rest = name.substr(place);
@@ -35,7 +35,7 @@ std::size_t bracketed_name(std::string_view name, std::size_t place) {
   return std::min(rest.find_first_not_of("<>=!+-*/%&|^~[],", kOperator.size()), rest.size());
 }
 
-/// Behind the bracket at `begin` and all that it encloses; npos if it is not closed.
+/// The position after the bracket at `begin` and its content; npos if it is not closed.
 std::size_t behind(std::string_view name, std::size_t begin) {
   constexpr std::string_view kOpening = "(<{[";
   constexpr std::string_view kClosing = ")>}]";
@@ -61,7 +61,7 @@ std::string without_clones(std::string_view name) {
   return std::string(name.empty() ? whole : name);
 }
 
-/// Where the parameters begin: at the last bracket that no other encloses. npos if there are none.
+/// The start of the parameters: the last bracket that is not inside another. npos if none.
 std::size_t parameters_of(std::string_view name) {
   std::size_t found = std::string_view::npos;
   for (std::size_t i = 0; i < name.size();) {
@@ -71,7 +71,7 @@ std::size_t parameters_of(std::string_view name) {
       if (name[i] == '(') found = i;
       i = behind(name, i);
       if (i == std::string_view::npos) return found;
-      // "f(int)::g": these were the parameters of what encloses the function.
+      // "f(int)::g": these are the parameters of the enclosing function.
       if (name[i - 1] == ')' && name.substr(i).starts_with("::")) found = std::string_view::npos;
     } else {
       ++i;
@@ -80,8 +80,8 @@ std::size_t parameters_of(std::string_view name) {
   return found;
 }
 
-/// Where the name begins after a return type: behind the last blank that no bracket encloses, but
-/// for those of an operator.
+/// The start of the name after a return type: after the last blank that is outside brackets, except
+/// in operators.
 std::size_t begin_of(std::string_view name) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < name.size() && !name.substr(i).starts_with("operator");) {

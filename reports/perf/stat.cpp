@@ -39,8 +39,8 @@ std::optional<double> finite_number(std::string_view text) {
   return is_number ? std::optional(value) : std::nullopt;
 }
 
-/// Makes a line valid JSON: perf 6.1 writes nan and inf as they are, perf 6.13 a comma after the
-/// last field. No name that perf prints contains such a text.
+/// Makes a line valid JSON: perf 6.1 writes nan and inf literally, perf 6.13 a comma after the last
+/// field. No name that perf prints contains such a text.
 std::string mended(std::string_view line) {
   std::string result(line);
   for (const std::string_view word : {": -nan", ": nan", ": -inf", ": inf"}) {
@@ -101,8 +101,8 @@ std::optional<PerfCount> from_json(std::string_view line, bool& damaged) {
   return count;
 }
 
-/// Parses value;unit;event;run-time;share of it;metric;its unit. If perf is asked for a variance,
-/// which it is not here, there is another field after the event.
+/// Parses value;unit;event;run-time;share of it;metric;its unit. If perf reports a variance, which
+/// is not requested here, there is another field after the event.
 std::optional<PerfCount> from_fields(std::string_view line, bool& damaged) {
   const auto fields = split(line, kPerfSeparator);
   damaged = fields.size() < 5;
@@ -130,7 +130,7 @@ bool happens_in_the_kernel(std::string_view event) {
 }
 
 /// Splits an event into name and modifiers: "cycles:u" and "cpu_core/cycles/u" count user mode
-/// only; "cycles:ppp" and "cycles:uk" do not. The name of a tracepoint contains a colon, too:
+/// only; "cycles:ppp" and "cycles:uk" do not. The name of a tracepoint also contains a colon:
 /// "sched:sched_switch" has no modifier "sched_switch".
 PerfEvent perf_event(std::string_view printed) {
   constexpr std::string_view kWithUser = "uHGpPDIeW";
@@ -179,7 +179,7 @@ std::string perf_reason(std::string_view standard_error) {
     return "not permitted: the kernel's tracepoints are for root";
   }
   if (standard_error.find("No supported events found.") != std::string_view::npos) {
-    return std::string(kNotSupported);  // as versions before 7 print in place of the count
+    return std::string(kNotSupported);  // printed before version 7 in place of the count
   }
   std::string reason;
   for (const std::string_view each : split(standard_error, '\n')) {

@@ -1,4 +1,4 @@
-// The output of `perf stat -j`, of every version of perf that has it, and of `perf stat -x ;` for
+// The output of `perf stat -j`, from every version of perf that has it, and of `perf stat -x ;` for
 // versions before 5.19, which do not. Pure.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace taskbench::reports::perf {
 /// One line of perf's output: an event and its count.
 struct PerfCount {
   std::string printed;          ///< the event as perf printed it: "cycles:u"
-  std::string event;            ///< without the modifier by which perf says "user only": "cycles"
-  std::string unit;             ///< "ns" if perf counts in ms; else as perf has it, often empty
+  std::string event;            ///< without the modifier by which perf marks "user only": "cycles"
+  std::string unit;             ///< "ns" if perf counts in ms; otherwise perf's, often empty
   std::optional<double> value;  ///< empty: "<not counted>" or "<not supported>"
   double counted_share = 1;     ///< of the time; below 1 perf has extrapolated
   bool user_only = false;
-  std::string unavailable;  ///< why there is no value, in perf's words; else empty
+  std::string unavailable;  ///< why there is no value, in perf's words; otherwise empty
 };
 
-/// An event as perf prints it, taken apart: "cycles:Pu", "cpu_core/cycles/u".
+/// The parts of an event as perf prints it: "cycles:Pu", "cpu_core/cycles/u".
 struct PerfEvent {
   std::string name;       ///< "cycles", "cpu_core/cycles/"
   std::string modifiers;  ///< "Pu"
@@ -29,7 +29,7 @@ struct PerfEvent {
 
 [[nodiscard]] PerfEvent perf_event(std::string_view printed);
 
-/// Whether the kernel counts this event while it runs itself: in user mode alone it is always 0.
+/// Whether this event only occurs in the kernel: in user mode alone its count is always 0.
 [[nodiscard]] bool happens_in_the_kernel(std::string_view event);
 
 /// Why such an event has no value if only user mode was counted.
@@ -38,16 +38,16 @@ inline constexpr std::string_view kNotInUserMode =
 
 struct PerfOutput {
   std::vector<PerfCount> counts;  ///< in perf's order
-  std::string damage;             ///< what could not be read, in a sentence; empty: nothing
+  std::string damage;             ///< what could not be read, as a sentence; empty: nothing
 };
 
-/// The field separator to ask perf for if it writes no JSON: no name contains it.
+/// The field separator for perf versions without JSON: no name contains it.
 inline constexpr char kPerfSeparator = ';';
 
 [[nodiscard]] PerfOutput parse_perf_stat(std::string_view text);
 
-/// What perf wrote to standard error, on one line: without its usage text, and with advice if
-/// perf_event_paranoid is in the way. Empty if it wrote nothing.
+/// perf's output on standard error, on one line: without its usage text, and with advice if
+/// perf_event_paranoid is in the way. Empty if there is none.
 [[nodiscard]] std::string perf_reason(std::string_view standard_error);
 
 }  // namespace taskbench::reports::perf

@@ -30,7 +30,7 @@ std::string bar_of(const Bar& row, double range) {
   }
   bar[place(row.threshold)] = '!';
   bar[place(row.change)] = '#';
-  // What lies outside must not look as if it ended at the edge.
+  // An interval that goes beyond the edge must not seem to end there.
   if (row.low.value_or(-kUnbounded) < -range) bar.front() = '<';
   if (std::max(row.change, row.high.value_or(kUnbounded)) > range) bar.back() = '>';
   return bar;

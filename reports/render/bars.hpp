@@ -1,5 +1,5 @@
 // A bar for each benchmark, in plain text: from -range to +range, the interval as a line with the
-// estimate on it, and the threshold. If an interval continues beyond an edge, a mark shows that.
+// estimate on it, and the threshold. A mark shows that an interval continues beyond an edge.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Bar {
   std::string verdict{};  ///< the text before the bar
 };
 
-/// Bars with one range, and a line that explains the signs.
+/// Bars with a common range, and a line that explains the symbols.
 [[nodiscard]] std::string bars(std::span<const Bar> rows, double interval_level);
 
 /// A histogram in one line of `cells` characters, from the least value to the greatest: the height

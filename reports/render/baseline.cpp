@@ -85,7 +85,7 @@ void add_environment(const BaselineReport& report, Sentences& lines) {
   }
 }
 
-/// Why the row has its verdict, if the figures do not show that, and what would decide it.
+/// The reason for the row's verdict, if the figures do not show it, and what would decide it.
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   if (row.unconfirmed) {
     return fmt::format(
@@ -140,7 +140,7 @@ Sentences remarks(const BaselineComparison& comparison) {
   return lines;
 }
 
-/// How much other processes used of the machine, then and now.
+/// The use of the machine by other processes, then and now.
 std::string machine_text(const BaselineReport& report) {
   if (!report.others_now) {
     return fmt::format(" What others used of the CPUs is not known: {}.", report.others_now.reason);
@@ -283,7 +283,7 @@ Table fields_of(const char* title, const std::vector<model::KeyField>& fields) {
   return table;
 }
 
-/// A series that is stored, and the spread of its processes.
+/// A stored series, and the spread of its processes.
 Section section_of(model::BaselineRole role, const Series& series) {
   const auto& setup = series.setup;
   Section section{std::string(name_of(role)), "", {}};

@@ -1,4 +1,4 @@
-// Stored baselines, and comparisons with them.
+// Renders stored baselines, and comparisons with them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taskbench::reports::render {
 
-/// The figures; below them what they do not show, and what they rest on.
+/// The figures, followed by remarks and the basis of the figures.
 [[nodiscard]] Document document(const verdict::BaselineComparison& comparison);
 
 /// A comment for reviewers, in the same layout as for two programs: see paired.hpp.
@@ -21,17 +21,17 @@ namespace taskbench::reports::render {
 
 /// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
 [[nodiscard]] std::string others_text(const verdict::Others& others);
-/// Like others_text(), or that it is not known.
+/// Like others_text(), or a statement that it is not known.
 [[nodiscard]] std::string others_text(const model::Fact<verdict::Others>& others);
 
 /// "the canary's handover took from 340 to 2,110 µs"
 [[nodiscard]] std::string moved_cpus_text(const verdict::MovedCpus& moved);
 
-/// The comment if there is nothing to judge.
+/// The comment for a program that cannot be judged.
 [[nodiscard]] Document failure_comment(const verdict::BaselineFailure& failure,
                                        const CommentStyle& style);
 
-/// `taskbench baseline list`: a line for each.
+/// `taskbench baseline list`: a line for each baseline.
 [[nodiscard]] Document document(const std::vector<verdict::StoredBaseline>& list);
 
 /// `taskbench baseline show`: the fields of its key, its canary, and each benchmark's spread.

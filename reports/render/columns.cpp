@@ -11,8 +11,7 @@ namespace {
 
 // A coarse extract of Unicode 15's EastAsianWidth.txt and of the general category Mn: scripts and
 // symbols that occur in host names, paths and messages. wcwidth() would depend on the locale of the
-// process.
-// Each list: the first of a range, and the first behind it, in turn.
+// process. Each list alternates between the first of a range and the first after it.
 constexpr auto kZeroWidth =
     std::to_array<std::uint32_t>({0x0300, 0x0370, 0x0483, 0x048A, 0x1AB0, 0x1B00, 0x1DC0, 0x1E00,
                                   0x200B, 0x2010, 0x20D0, 0x2100, 0xFE00, 0xFE10});

@@ -1,4 +1,4 @@
-// Text in columns: how wide it is on a terminal, how to pad and wrap it.
+// Text in columns: its width on a terminal, padding and wrapping.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ namespace taskbench::reports::render {
 /// characters and emoji, one for every other character and for a byte that is not UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-/// Replaces by U+FFFD bytes that are not UTF-8, control characters other than line breaks,
-/// characters that change the direction of writing, and those that XML forbids: a name must not
+/// Replaces with U+FFFD: bytes that are not UTF-8, control characters other than line breaks,
+/// characters that change the direction of writing, and those that XML forbids. A name must not
 /// control the terminal, reorder the text around it, or break a drawing.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// Replaces every `from` by `to`. Copies the text once: drawings have millions of bytes.
+/// Replaces every `from` with `to`. Copies the text once: drawings have millions of bytes.
 [[nodiscard]] std::string replaced(std::string_view text, std::string_view from,
                                    std::string_view to);
 
-/// Shortens text to `width` columns, at least three: of a longer one the beginning and the end
-/// remain, where names differ, with "…" between them.
+/// Shortens text to `width` columns, at least three: a longer one keeps its beginning and its end,
+/// where names differ, with "…" between them.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
-/// Like printable(), with U+FFFD for line breaks, too: for text that must stay in its cell.
+/// Like printable(), with U+FFFD also for line breaks: for text that must stay in its cell.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// Adds spaces before the text, so that it ends at column `width`; wider text stays as it is.

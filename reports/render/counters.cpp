@@ -25,7 +25,7 @@ struct Remarks {
   bool multiplexed = false;
 };
 
-/// What taskbench counts is of a workload, on a scheduler, or of a command.
+/// Whether taskbench counts a command, and not a workload on a scheduler.
 bool is_of_command(const model::Case& measured) { return measured.scheduler.empty(); }
 
 bool is_counted(const model::Case& measured) {
@@ -68,14 +68,14 @@ std::string remark_of(const model::Case& measured, const model::EventCount& even
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Adds a sentence for events that no case has a value of, all for the same reason: "n/a: cycles,
+/// Adds a sentence for events without a value in any case, all for the same reason: "n/a: cycles,
 /// instructions: not supported by this machine." Returns their names.
 std::set<std::string> add_missing_everywhere(const model::Run& run, Sentences& sentences) {
   struct Known {
     bool counted = false;
     std::set<std::string> reasons{};
   };
-  InOrder<Known> events;  // in the order in which they were asked for
+  InOrder<Known> events;  // in the order of the request
   for (const model::Case& measured : run.cases) {
     if (!is_counted(measured)) continue;
     for (const model::EventCount& event : measured.events) {
@@ -194,7 +194,7 @@ std::string exact_basis(const model::Case& measured) {
 std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
   std::vector<std::string> parts;
   for (const auto& move : moves) {
-    // If both would look the same, more digits show the change.
+    // If both would look the same, uses more digits.
     const auto text = rate(move.base) == rate(move.head) ? three_digits : rate;
     add(parts, "{} {} → {}", counter_label(move.name), text(move.base), text(move.head));
   }

@@ -1,5 +1,5 @@
-// What `taskbench run --counters` counted, as text: the events of perf beside the counters of the
-// scheduler, case by case.
+// The counts of `taskbench run --counters` as text: perf's events next to the scheduler's counters,
+// case by case.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace taskbench::reports::render {
 
 struct CounterTable {
   Table table;                       ///< a group for each case, with a row for each of its counters
-  std::vector<std::string> missing;  ///< what could not be counted and why, a sentence each
-  std::vector<std::string> basis;    ///< what the figures rest on, a sentence each
+  std::vector<std::string> missing;  ///< uncounted events with the reason, a sentence each
+  std::vector<std::string> basis;    ///< the basis of the figures, as sentences
 };
 
-/// Empty when the run was not asked to count.
+/// Empty if the run was not asked to count.
 [[nodiscard]] std::optional<CounterTable> counter_table(const model::Run& run);
 
 /// The name of a counter for readers; files keep the older "wakeups".
@@ -28,7 +28,7 @@ struct CounterTable {
 /// "task-clock, ns"
 [[nodiscard]] std::string event_label(const model::EventCount& event);
 
-/// A clause that says what instructions-exact counts of a case: of a workload, or of a command.
+/// A clause that says what instructions-exact includes for a case: of a workload, or of a command.
 [[nodiscard]] std::string exact_basis(const model::Case& measured);
 
 /// "parks 1.00 → 2.00, instructions 1,234 → 2,345"

@@ -25,7 +25,7 @@ std::string words_of_kind(std::string kind) {
   return kind;
 }
 
-/// An exact count: whole, unless it is not the same in each iteration.
+/// An exact count: whole, unless it varies between iterations.
 std::string count_text(double count) {
   return count == std::floor(count) ? with_separators(count, 0) : three_digits(count);
 }
@@ -73,7 +73,7 @@ std::string function_line(const model::GrownFunction& grown) {
   return text + ')';
 }
 
-/// What can make a benchmark slower that executes no more.
+/// What may slow down a benchmark that executes no more instructions.
 std::string what_is_left(const model::Explanation& explanation,
                          const verdict::BenchmarkVerdict& row) {
   std::vector<std::string> more;

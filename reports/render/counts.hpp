@@ -1,5 +1,5 @@
-// What was counted exactly, as text: the kinds of instructions beside a verdict, and what explains
-// a failure.
+// Exact counts as text: the kinds of instructions next to a verdict, and the explanation of a
+// failure.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@
 
 namespace taskbench::reports::render {
 
-/// Adds a row for each kind whose count has changed, the one that grew most first. If one fails, so
-/// does the benchmark; it is the metric of its verdict unless another has failed before.
+/// Adds a row for each kind whose count has changed, the largest growth first. If one fails, so
+/// does the benchmark; its verdict is then about that kind, unless another metric failed before.
 void add_kinds(std::vector<verdict::KindVerdict> kinds, const Cells& titles,
                VerdictText::Benchmark& benchmark);
 
-/// Sentences, after a blank, on what is counted and judged; empty if nothing is.
+/// Sentences, after a blank, on the counts and how they are judged; empty if there are none.
 [[nodiscard]] std::string counts_basis(const model::PairedSetup& setup);
 
-/// What was counted unasked and has grown, which is no failure, and what was not counted, and why.
+/// Unrequested counts that have grown, which is not a failure, and missing counts with the reason.
 [[nodiscard]] Sentences uncounted_remarks(const model::PairedTrial& trial,
                                           const verdict::PairedReport& report);
 
 /// Why kinds of instructions were not counted, a sentence for each reason.
 [[nodiscard]] Sentences missing_kinds(const model::PairedTrial& trial);
 
-/// What explains the failures and what was counted, at most twenty lines: of each benchmark the
-/// change of its instructions, the functions that grew most, and what else moved. Empty if nothing
-/// was asked to explain it.
+/// Explains failures by counts, in at most twenty lines: for each benchmark the change of its
+/// instructions, the functions that grew most, and other changes. Empty if no explanation was
+/// requested.
 [[nodiscard]] Sentences explanation_lines(const model::PairedTrial& trial,
                                           const verdict::PairedReport& report);
 

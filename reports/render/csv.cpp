@@ -11,13 +11,13 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// A field with a quote, a comma or a line break is quoted, and quotes in it are doubled.
+/// Quotes a field that has a quote, a comma or a line break, and doubles its quotes.
 std::string in_quotes(std::string_view text) {
   if (text.find_first_of("\",\r\n") == text.npos) return std::string(text);
   return fmt::format("\"{}\"", replaced(text, "\"", "\"\""));
 }
 
-/// The shortest text that reads back as the same number; what is not finite is not known.
+/// The shortest text that reads back as the same number; a number that is not finite is unknown.
 std::string field_of(const Cell& cell) {
   if (cell.number) return std::isfinite(*cell.number) ? fmt::format("{}", *cell.number) : "";
   return cell.text == kNone ? std::string() : in_quotes(cell.text);

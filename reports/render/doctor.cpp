@@ -23,7 +23,7 @@ namespace {
 using model::DoctorReport;
 using model::Severity;
 
-/// The word for each Severity, in its order, and its tone.
+/// The word for each Severity, in their order, and its tone.
 constexpr std::array<std::pair<const char*, Tone>, 5> kSeverities{{{"SERIOUS", Tone::bad},
                                                                    {"moderate", Tone::doubtful},
                                                                    {"minor", Tone::doubtful},

@@ -1,6 +1,6 @@
-// What a command has to say, before it is text: what is said, in which order. Each subject makes a
-// document of its result; each printer decides how documents look, on a terminal, as Markdown, as a
-// page, as CSV. Texts are as they came from the inputs: printers have to escape them.
+// The output of a command before it becomes text: its content and order. Each subject makes a
+// document of its result; each printer decides the appearance: on a terminal, as Markdown, as a
+// page, as CSV. Texts are as they came from the inputs: printers must escape them.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace taskbench::reports::render {
 
-/// The tone of a text. It only underlines what the words already say.
+/// The tone of a text. It only emphasises what the words already say.
 enum class Tone {
   plain,
   good,
   bad,
   doubtful,
-  quiet,  ///< what the rest is based on
+  quiet,  ///< the basis of the rest
 };
 
 [[nodiscard]] constexpr Tone tone_of(verdict::Verdict verdict) {
@@ -33,7 +33,7 @@ enum class Tone {
   return kTones[static_cast<std::size_t>(verdict)];
 }
 
-/// The tone of MAD over median: at first it raises suspicion of the median, later the median says
+/// The tone of MAD over median: at first it raises doubts about the median, later the median says
 /// nothing.
 [[nodiscard]] constexpr Tone tone_of_spread(double percent) {
   return percent > 10 ? Tone::bad : percent > 5 ? Tone::doubtful : Tone::plain;
@@ -42,8 +42,8 @@ enum class Tone {
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
-  std::string label{};   ///< what the text begins with, made to stand out; may be empty
-  std::string before{};  ///< what precedes the label; may be empty
+  std::string label{};   ///< highlighted, before the text; may be empty
+  std::string before{};  ///< precedes the label; may be empty
 
   Paragraph(std::string content, Tone meant = Tone::plain, std::string begin = {})  // NOLINT
       : text(std::move(content)), tone(meant), label(std::move(begin)) {}
@@ -53,8 +53,7 @@ struct Items {
   std::vector<Paragraph> items;
 };
 
-/// Something found: a word for how bad it is, what it is, why it matters, and a command that is to
-/// be copied.
+/// A finding: a word for its severity, what it is, why it matters, and a command to copy.
 struct Finding {
   std::string label;
   Tone tone = Tone::plain;
@@ -67,9 +66,9 @@ struct Findings {
   std::vector<Finding> findings;
 };
 
-/// Text as it was typed or logged, line by line.
+/// Text as typed or logged, line by line.
 struct Listing {
-  std::string label;  ///< what it is; may be empty
+  std::string label;  ///< description; may be empty
   std::string text;
   std::string language = "text";
 };
@@ -78,18 +77,18 @@ struct Column {
   std::string title;
   bool is_number = false;
   std::string unit{};         ///< "µs", "/iter"; may be empty
-  std::string short_title{};  ///< for where the titles have no room; may be empty
+  std::string short_title{};  ///< for narrow headings; may be empty
   std::string meaning{};      ///< half a sentence; empty if the title says it all
-  /// Columns of the same part stay together where a table has to be broken into blocks of columns;
-  /// 0: the table is not broken.
+  /// Columns of one part stay together if a table is broken into blocks of columns; 0: the table is
+  /// not broken.
   int part = 0;
-  bool is_extra = false;  ///< only for a terminal that draws, and has room for it
+  bool is_extra = false;  ///< only for a terminal that draws, if there is room
 };
 
 struct Cell {
   std::string text;
   Tone tone;
-  std::optional<double> number;  ///< the number itself, where the text does not begin with it
+  std::optional<double> number;  ///< the number itself, if the text does not begin with it
 
   Cell(std::string content = {}, Tone meant = Tone::plain,
        std::optional<double> value = {})  // NOLINT
@@ -101,18 +100,18 @@ struct Cell {
 /// A cell for each column. The first is the row's name.
 struct Row {
   std::vector<Cell> cells;
-  std::string group{};  ///< rows of one group follow each other
+  std::string group{};  ///< rows of one group are adjacent
   std::string below{};  ///< a sentence about the row; may be empty
 };
 
 struct Table {
-  std::string caption{};  ///< what it shows; a terminal has no room for it
+  std::string caption{};  ///< its content; a terminal has no room for it
   std::vector<Column> columns{};
   std::vector<Row> rows{};
-  bool folded = false;        ///< shown on demand: the caption is enough for most readers
+  bool folded = false;        ///< shown on demand: the caption suffices for most readers
   std::string group_title{};  ///< what the groups are; empty: there are none
 
-  /// Adds a row, and gives it back.
+  /// Adds a row and returns it.
   Row& add(std::vector<Cell> cells, std::string group = {}) {
     return rows.emplace_back(Row{std::move(cells), std::move(group)});
   }
@@ -121,7 +120,7 @@ struct Table {
 /// The place of a plot, drawn or not.
 struct Figure {
   std::string plot;     ///< Plot::name
-  std::string caption;  ///< what it shows, from how many samples
+  std::string caption;  ///< its content, and the number of samples
 };
 
 using Block = std::variant<Paragraph, Items, Findings, Listing, Table, Figure>;
@@ -131,7 +130,7 @@ struct Section {
   std::string title;  ///< may be empty
   std::vector<Block> blocks;
   std::vector<Section> parts{};
-  bool folded = false;  ///< shown on demand: the title is enough for most readers
+  bool folded = false;  ///< shown on demand: the title suffices for most readers
 
   void add(Block block) { blocks.push_back(std::move(block)); }
   /// Adds a paragraph, unless it is empty.
@@ -158,32 +157,32 @@ struct Document {
   std::string mark{};     ///< a hidden first line in Markdown; may be empty
 };
 
-/// The columns of a table whose first names the rows, and whose others are figures.
+/// The columns of a table in which the first column names the rows, and the others are figures.
 [[nodiscard]] std::vector<Column> named_figures(std::vector<std::string> titles);
 
-/// A table without rows, of columns that hold raw values: for machines.
+/// A table without rows, with columns for raw values: for machines.
 [[nodiscard]] Table columns_of(std::vector<std::string> titles);
 
 /// A raw number.
 [[nodiscard]] inline Cell raw(std::optional<double> number) { return {{}, Tone::plain, number}; }
 
-/// A number that is part of something, if there is that.
+/// A number that is a member of `whole`, if there is one.
 template <class Whole>
 [[nodiscard]] Cell raw_part(const std::optional<Whole>& whole, double Whole::*part) {
   return raw(whole ? std::optional((*whole).*part) : std::nullopt);
 }
 
-/// "steals: successful ones; …": what the columns mean; empty if their titles say it all. With
-/// `is_short`, under the titles of a narrow table; with `extras`, of extra columns, too.
+/// "steals: successful ones; …": explains the columns; empty if their titles need no explanation.
+/// `is_short`: for the short titles of a narrow table; `extras`: including extra columns.
 [[nodiscard]] std::string legend(const Table& table, bool is_short = false, bool extras = false);
 
-/// The table for printers that know no groups and no extra columns: the groups are a column.
+/// The table for printers without groups and extra columns: the groups become a column.
 [[nodiscard]] Table flat(Table table);
 
-/// The drawing of a plot, or why there is none.
+/// The drawing of a plot, or the reason for having none.
 struct DrawnPlot {
   std::string svg;     ///< the whole file; empty: not drawn
-  std::string reason;  ///< why not: a sentence
+  std::string reason;  ///< for not drawing it: a sentence
 };
 using DrawnPlots = std::map<std::string, DrawnPlot>;
 
@@ -192,11 +191,11 @@ inline constexpr const char* kPlotFolder = "plots";
 
 struct TableStyle {
   bool colour = false;  ///< ANSI colours
-  int width = 100;      ///< columns that are available: see columns()
-  bool folds = false;   ///< fold wide tables, as on a terminal; elsewhere a row is one line
-  bool draws = false;   ///< show extra columns, if no other column has to go for them
+  int width = 100;      ///< available columns: see columns()
+  bool folds = false;   ///< fold wide tables, as on a terminal; otherwise a row is one line
+  bool draws = false;   ///< show extra columns, if no other column has to make room for them
 
-  /// The width to lay out for: with fewer than 40 columns, nothing could be read.
+  /// The width for the layout: at least 40 columns, since nothing could be read with fewer.
   [[nodiscard]] std::size_t columns() const {
     return static_cast<std::size_t>(std::max(40, width));
   }
@@ -214,12 +213,12 @@ struct TableStyle {
 /// GitHub's dialect of Markdown. Plots are linked as files below kPlotFolder.
 [[nodiscard]] std::string markdown(const Document& document, const DrawnPlots& plots = {});
 
-/// A page in one file: without links to anything outside, and complete even without scripts. A plot
-/// that was not drawn leaves a sentence in its place.
+/// A page in one file: without external links, and complete even without scripts. A plot that was
+/// not drawn is replaced by a sentence.
 [[nodiscard]] std::string html(const Document& document, const DrawnPlots& plots = {});
 
-/// The tables, according to RFC 4180, with lines that end with LF; an empty line between two.
-/// Numbers are as they are, and what is not known is empty.
+/// The tables, according to RFC 4180, but with LF at line ends; an empty line between two. Numbers
+/// are raw, unknown ones empty.
 [[nodiscard]] std::string csv(const Document& document);
 [[nodiscard]] std::string csv(const Table& table);
 

@@ -15,7 +15,7 @@ using Kind = Effort::Kind;
 constexpr double kMinute_s = 60;
 constexpr double kHour_s = 3600;
 
-/// A time that is enough, rounded up so that it is short both in words and as an option.
+/// A sufficient time, rounded up so that it is short both in words and as an option.
 struct Enough {
   double count;
   std::string_view option;  ///< "s"
@@ -46,8 +46,8 @@ std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) 
              : std::string();
 }
 
-/// " --repetitions 3 --min-time 0.2ms" if these were fitted into the budget: in a greater one they
-/// would be longer again, and blocks take more time. Empty otherwise.
+/// " --repetitions 3 --min-time 0.2ms" if these were fitted into the budget: a greater budget would
+/// make them longer again, and blocks slower. Empty otherwise.
 std::string sampling_as_fitted(const model::PairedSetup& setup) {
   const model::PairedSetup usual;
   const bool is_usual =
@@ -57,7 +57,7 @@ std::string sampling_as_fitted(const model::PairedSetup& setup) {
                      1e3 * setup.min_time_s);
 }
 
-/// What so many blocks and all that comes before them take.
+/// Duration of this many blocks and everything before them.
 double seconds_of(std::size_t blocks, const verdict::Reach& reach) {
   return reach.before_s + reach.block_s * static_cast<double>(blocks);
 }
@@ -82,8 +82,8 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
   Effort effort{.kind = Kind::never};
   if (!row.blocks_needed) return effort;
   const auto so_far = static_cast<std::size_t>(row.blocks);
-  // With blocks_needed, four of five cases are decided. If the trial has had as many, this is the
-  // fifth case, which half as many more are likely to decide.
+  // blocks_needed decides four of five cases. If the trial has had as many, this is the fifth case,
+  // which half as many more are likely to decide.
   effort.blocks = *row.blocks_needed > so_far ? *row.blocks_needed : so_far + so_far / 2 + 1;
   if (reach.block_s > 0) effort.seconds = seconds_of(effort.blocks, reach);
   const double enough = ample(effort.seconds);

@@ -1,4 +1,4 @@
-// What it would take to decide what a paired trial has left undecided, in time and as options.
+// The effort to decide what a paired trial has left undecided, in time and as options.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace taskbench::reports::render {
 
-/// How long a trial would have to be to decide one metric of one benchmark in four of five cases,
-/// if its change is what it seems.
+/// The duration of a trial that decides one metric of one benchmark in four of five cases, if the
+/// true change is the measured one.
 struct Effort {
   enum class Kind {
     minutes,  ///< up to two hours
     hours,    ///< up to a day, the longest budget
-    never,    ///< more than a trial may have
+    never,    ///< more than a trial allows
     unknown,  ///< one block shows nothing
   };
   Kind kind = Kind::unknown;
@@ -28,12 +28,12 @@ struct Effort {
 /// "45 s", "6 min", "3 h", "> 24 h"
 [[nodiscard]] std::string effort_cell(const Effort& effort);
 
-/// "about 6 minutes would decide (--budget 6m)": one time in both. Of several efforts of one kind,
-/// pass the greatest.
+/// "about 6 minutes would decide (--budget 6m)": the same time in words and as an option. For
+/// several efforts of one kind, pass the greatest.
 [[nodiscard]] std::string effort_text(const Effort& effort, const model::PairedSetup& setup);
 
-/// What a trial that ends after this many blocks cannot do, and the option that would let it: "3
-/// blocks of 4 processes cannot FAIL anything, …". Empty if nothing stands in the way.
+/// What a trial that ends after this many blocks cannot do, and the option that helps: "3 blocks of
+/// 4 processes cannot FAIL anything, …". Empty if there is no such limit.
 [[nodiscard]] std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup);
 
 }  // namespace taskbench::reports::render

@@ -20,13 +20,13 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// The counters of Repetition::counters that explain a time; the others are in the files only.
+/// The counters of Repetition::counters that explain a time; the others are only in the files.
 struct CounterColumn {
   std::string_view counter;
   std::string_view title;
   std::string_view short_title;
   std::string_view meaning;
-  bool is_rare = false;  ///< shown only where it ever happened
+  bool is_rare = false;  ///< shown only if it ever happened
 };
 constexpr std::array<CounterColumn, 7> kCounterColumns = {
     {{"steals", "steals", "steals", "successful ones"},
@@ -45,7 +45,7 @@ struct Summarized {
   stats::CaseSummary summary;
 };
 
-/// The cases that have figures, by workload, in the order in which workloads first appear.
+/// The cases with figures, by workload, in the order in which workloads first appear.
 using Measured = InOrder<std::vector<Summarized>>;
 
 template <class Function>
@@ -60,8 +60,8 @@ std::string with_parameters(const std::string& text, const model::Case& measured
   return parameters.empty() ? text : text + ' ' + parameters;
 }
 
-/// "of one spawn (chained_spawn, spawn_many), one yield (yield_many)"; empty when no case says what
-/// its operations are.
+/// "of one spawn (chained_spawn, spawn_many), one yield (yield_many)"; empty if no case names its
+/// operations.
 std::string operations_meaning(const Measured& measured) {
   InOrder<std::vector<std::string>> workloads;
   for (const auto& [workload, cases] : measured) {
@@ -75,10 +75,10 @@ std::string operations_meaning(const Measured& measured) {
   return parts.empty() ? "" : fmt::format("of {}", fmt::join(parts, ", "));
 }
 
-/// How many repetitions lie where, from the fastest to the slowest.
+/// A histogram of the repetitions, from the fastest to the slowest.
 std::string distribution(const model::Case& measured) {
   constexpr std::size_t kCells = 10;
-  constexpr std::size_t kFewest = 3;  // with fewer, the median and the spread say it all
+  constexpr std::size_t kFewest = 3;  // with fewer, median and spread say it all
   const auto values = each_of(stats::complete_repetitions(measured), &model::Repetition::real_ns);
   return values.size() < kFewest ? std::string(kNone) : sparkline(values, kCells);
 }
@@ -159,8 +159,8 @@ std::string engine_of(const model::Case& measured) {
   return fmt::format("{} ×{}", measured.scheduler, measured.workers);
 }
 
-/// A table with a row for each case, and no column yet but their names. What all of them have in
-/// common, if it is the scheduler and the number of workers, is said by common_engine().
+/// A table with a row for each case, and so far only their names as a column. If all cases share
+/// the scheduler and the number of workers, common_engine() states these.
 Table table_of(const Measured& measured, bool is_common) {
   const bool has_schedulers = measured.begin() == measured.end() ||
                               !measured.begin()->second.front().measured->scheduler.empty();

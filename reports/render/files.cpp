@@ -18,7 +18,7 @@ using verdict::FilesRow;
 using verdict::JudgedFilesVerdict;
 using verdict::Verdict;
 
-/// The figures of a metric, whose levels are in the cells 2 and 3; those of a time if `levels` is
+/// The figures of a metric, whose levels are in cells 2 and 3; those of a time if `levels` is
 /// empty.
 VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& row,
                         std::string_view better, const Cells& levels, const Cells& titles) {
@@ -36,7 +36,7 @@ VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& r
   return {std::move(cells), row.verdict};
 }
 
-/// The first metric that was asked for and has this verdict.
+/// The first requested metric with this verdict.
 const JudgedFilesVerdict* first_with(Verdict verdict, const FilesRow& row) {
   return model::element_of(row.judged, verdict, &JudgedFilesVerdict::verdict);
 }
@@ -96,7 +96,7 @@ Sentences different_machines(const std::vector<std::string>& differences) {
   return lines;
 }
 
-/// What the figures do not show, a sentence each.
+/// Remarks on what the figures do not show, a sentence each.
 Sentences remarks(const FilesReport& report) {
   Sentences lines = different_machines(report.machine_differs);
   NamesAndReasons uncounted;
@@ -206,7 +206,7 @@ Cell column_time(const ColumnCell& cell, const TimeUnit& unit) {
           Tone::plain, cell.ns};
 }
 
-/// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" for what cannot be judged.
+/// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" if it cannot be judged.
 std::string change_text(const ColumnCell& cell) {
   if (!cell.change) return std::string(kNone);
   if (!cell.p_adjusted) return percent_change(*cell.change) + " ?";

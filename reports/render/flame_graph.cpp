@@ -19,10 +19,10 @@ constexpr double kRow = 18;
 constexpr double kHead = 84;             // title, legend, and the line for messages of the script
 constexpr double kCharacter = 7.0;       // of the monospaced font at 11.5 px
 constexpr double kNarrowestShown = 0.3;  // in pixels: no screen shows less of a frame
-constexpr double kNarrowest = 0.003;     // a hundredth of that shows once it is zoomed in on
+constexpr double kNarrowest = 0.003;     // a hundredth of that becomes visible when zoomed in
 
-/// Colours of Okabe and Ito, which the colour-blind can tell apart, lightened for black text; the
-/// legend and the tooltips say the same in words.
+/// Colours of Okabe and Ito, which are distinguishable with colour blindness, lightened for black
+/// text; the legend and the tooltips give the same information in words.
 constexpr std::string_view kStyle = R"(<style>
 svg { background: #ffffff; font: 11.5px ui-monospace, "DejaVu Sans Mono", monospace; }
 .title { font: bold 16px system-ui, sans-serif; fill: #111111; }
@@ -235,8 +235,8 @@ std::string_view kind_of(std::string_view name) {
   return name.starts_with("taskbench::") ? "rt" : "other";
 }
 
-/// As much of the name as fits, the function rather than its namespaces; empty if fewer than three
-/// characters fit.
+/// The part of the name that fits, the function rather than its namespaces; empty if fewer than
+/// three characters fit.
 std::string label_of(std::string_view name, double width) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / kCharacter));
   if (room < 3) return {};
@@ -244,7 +244,7 @@ std::string label_of(std::string_view name, double width) {
   const auto last = text.rfind("::");
   if (text.size() > room && last != std::string::npos) text.erase(0, last + 2);
   if (text.size() <= room) return text;
-  std::size_t cut = room - 1;  // not inside a UTF-8 character
+  std::size_t cut = room - 1;  // not within a UTF-8 character
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
   return text.substr(0, cut) + "…";
 }

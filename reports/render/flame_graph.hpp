@@ -1,4 +1,4 @@
-// A profile as text for other tools, and as a picture.
+// A profile as text for other tools, and as a drawing.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string folded(const model::Profile& profile);
 
 /// An SVG in which the width of a frame is its share of the samples, and callers are below callees.
-/// Resting the pointer on a frame shows its whole name and its share; a browser can zoom in and
-/// search. Needs nothing outside of the file. Equal profiles give equal bytes.
+/// Hovering over a frame shows its full name and its share; a browser can zoom in and search. The
+/// file is self-contained. Equal profiles give equal bytes.
 [[nodiscard]] std::string flame_graph(const model::Profile& profile, std::string_view title);
 
-/// A symbol without what makes C++ names long: template arguments and our own namespace.
+/// A symbol without the parts that make C++ names long: template arguments and our own namespace.
 [[nodiscard]] std::string short_symbol(std::string_view name);
 
 }  // namespace taskbench::reports::render

@@ -1,4 +1,4 @@
-// The formats in which every command can print its answer.
+// The formats in which every command can print its result.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@
 
 namespace taskbench::reports::render {
 
-/// What a command answers.
+/// The result of a command.
 struct Answer {
   Document document;
-  /// What CSV holds; empty: the document's tables.
+  /// The content of CSV; empty: the document's tables.
   std::optional<Table> records{};
-  /// What takes the document's place in Markdown.
+  /// Replaces the document in Markdown.
   std::optional<Document> comment{};
   std::function<std::string()> json{};
   std::function<Measures()> measures{};  ///< for the formats of formats_of_measures() alone
@@ -26,12 +26,12 @@ struct Answer {
 struct Format {
   std::string_view name;
   std::string (*print)(const Answer& answer, const TableStyle& style);
-  bool is_for_people = false;  ///< at a terminal, which may have another encoding than UTF-8
+  bool is_for_people = false;  ///< at a terminal, whose encoding may not be UTF-8
 };
 
-/// Those of any answer; the first is the default. A new format is a printer and one more row.
+/// The formats of any result; the first is the default. A new format is a printer and one more row.
 [[nodiscard]] std::span<const Format> formats();
-/// The same, and those of answers that have measures.
+/// Likewise, with the formats for results that have measures.
 [[nodiscard]] std::span<const Format> formats_of_measures();
 
 /// A document of one paragraph.

@@ -22,7 +22,7 @@ constexpr double kGreatestCount = 1e30;
 constexpr double kLeastCount = 1e-30;
 
 // Okabe and Ito, Color universal design (2008), without black and yellow, which are hard to see on
-// one of the two backgrounds; grey comes last.
+// one of the two backgrounds; grey is last.
 constexpr std::array<std::string_view, kColourCount + 1> kColours{
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#8C6D31", "#808080"};
 
@@ -39,7 +39,7 @@ bool is_plain(char each) {
 }  // namespace
 
 std::string gnuplot_string(std::string_view text) {
-  // Nothing is replaced between single quotes; only the quote itself is special.
+  // Single quotes prevent all substitutions; only the quote itself is special.
   return fmt::format("'{}'", replaced(on_one_line(text), "'", "''"));
 }
 
@@ -134,7 +134,7 @@ void PlotScript::label_rows(const std::vector<std::string>& labels) {
 }
 
 TimeUnit PlotScript::scale_time(char axis, const std::string& quantity, const Span& span) {
-  constexpr double kLogFrom = 12;  // greatest over least, from which a logarithmic scale is used
+  constexpr double kLogFrom = 12;  // greatest over least, beyond which the scale is logarithmic
   const TimeUnit unit = time_unit(span.least);
   const bool is_wide = span.most > kLogFrom * span.least;
   line("set {}label {}", axis,

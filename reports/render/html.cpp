@@ -14,7 +14,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// Removes whatever is between two marks, marks included.
+/// Removes all text between two marks, including the marks.
 void remove_all(std::string& text, std::string_view first, std::string_view last) {
   std::string result;
   std::size_t done = 0;
@@ -34,7 +34,7 @@ std::string_view class_of(Tone tone) {
 
 Markup line_break() { return {"\n"}; }
 
-/// An element with a line of its own.
+/// An element on a line of its own.
 Markup line(std::string_view name, Attributes attributes, const Markup& content) {
   return element(name, attributes, content) + line_break();
 }
@@ -50,8 +50,8 @@ Markup paragraph(const Paragraph& content, std::string_view name = "p") {
   return with_tone(name, content.tone, text(content.before) + label + text(content.text));
 }
 
-// The most rows that a browser lays out at once without making its reader wait; further rows are
-// left to the script.
+// The number of rows that a browser lays out at once without a delay; further rows are left to the
+// script.
 constexpr std::size_t kPlainRows = 1000;
 
 class HtmlWriter {
@@ -126,7 +126,7 @@ class HtmlWriter {
     return line("details", {}, element("summary", {}, text(content.caption)) + frame);
   }
 
-  /// What scrolls if it is too wide. The keyboard can scroll only what takes the focus.
+  /// An element that scrolls if too wide. The keyboard can scroll only elements that take focus.
   static Markup scrolling(std::string_view kind, const std::string& caption_id,
                           const Markup& content) {
     return element(
@@ -252,7 +252,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
   const auto replace = [&](std::string_view from, const std::string& to) {
     drawing = replaced(drawing, from, to);
   };
-  // gnuplot writes either quote, depending on its version and on what it draws.
+  // gnuplot uses either kind of quote, depending on its version and on what it draws.
   for (const std::string_view quote : {"\"", "'"}) {
     replace(fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, prefix));
     replace(fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, prefix));

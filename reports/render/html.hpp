@@ -1,5 +1,5 @@
-// HTML from pieces that cannot be confused with text: only text() turns outside text into one, and
-// it escapes.
+// HTML from pieces that cannot be confused with text: only text() converts external text, and it
+// escapes.
 #pragma once
 
 #include <initializer_list>
@@ -29,9 +29,9 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
 /// <name attribute="value">content</name>. Escapes the values.
 [[nodiscard]] Markup element(std::string_view name, Attributes attributes, const Markup& content);
 
-/// A drawing of gnuplot as part of a page: without its prolog, titles and background, black being
-/// the colour of the page's text, and its ids made unique by `prefix`. `label` is its name for
-/// those who cannot see it. Empty if there is no drawing.
+/// A drawing of gnuplot as part of a page: without its prolog, titles and background, with black
+/// replaced by the text colour of the page, and its ids made unique by `prefix`. `label` is its
+/// name for screen readers. Empty if there is no drawing.
 [[nodiscard]] Markup inline_svg(std::string_view svg, std::string_view prefix,
                                 std::string_view label);
 

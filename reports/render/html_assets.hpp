@@ -1,4 +1,4 @@
-// How a page looks in a browser and on paper, and what it can do where scripts run.
+// The appearance of a page in a browser and on paper, and its behaviour if scripts run.
 #pragma once
 
 #include <string_view>
@@ -96,8 +96,8 @@ pre { background: var(--panel); padding: .75rem 1rem; overflow-x: auto; margin: 
 )css";
 
 /// JavaScript: sorts tables by a click on a heading, filters them by words, and shows long ones in
-/// pages. It needs nothing outside of the page. Without it each table is complete: the rows after
-/// the first are in a <noscript>, which a browser that runs scripts does not build.
+/// pages. It needs nothing outside the page. Without it each table is complete: the rows after the
+/// first are in a <noscript>, which a browser that runs scripts does not build.
 inline constexpr std::string_view kPageScript = R"js("use strict";
 (() => {
 const kPage = 100, kFilterFrom = 8, kPrinted = 5000, kRowEnd = "\x3c/tr>";

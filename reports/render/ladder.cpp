@@ -70,7 +70,7 @@ constexpr std::string_view kMeaning =
     "that this is not surely more or less than 1. A block is a fresh process that measures all of "
     "them in random order, and only times of the same block are compared.";
 
-/// A waterfall, and the range of what it shows.
+/// A waterfall, and the range of its values.
 struct Waterfall {
   const LadderVerdict& verdict;
   Extent range{1, 1};

@@ -44,7 +44,7 @@ double share_of(const ByMachine& by, std::size_t machine, model::Unit unit) {
 }
 
 void add_missing(const model::PairedSetup& setup, Sentences& lines) {
-  if (setup.parts.empty()) return;  // a report that somebody has edited
+  if (setup.parts.empty()) return;  // an edited report
   std::vector<int> missing;
   for (int number = 1; number <= setup.parts.front().of; ++number) {
     if (!model::contains(setup.parts, number, &model::TrialPart::number)) missing.push_back(number);

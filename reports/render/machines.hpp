@@ -1,4 +1,4 @@
-// What the machines of a merged trial show, each by itself: tables, plots and remarks.
+// The results of the individual machines of a merged trial: tables, plots and remarks.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace taskbench::reports::render {
 
-/// Benchmarks that are shown by machine: those that fail, then the undecided, then those whose
-/// machines differ most. The JSON has all.
+/// Number of benchmarks that are shown by machine: first those that fail, then the undecided, then
+/// those whose machines differ most. The JSON has all.
 inline constexpr std::size_t kMostByMachine = 3;
 [[nodiscard]] std::vector<const verdict::BenchmarkVerdict*> shown_by_machine(
     const verdict::PairedReport& report);
 
-/// A row for each machine that has measured the benchmark, those of one kind together: the change
-/// there, its share in the estimate, and the estimate without it.
+/// A row for each machine that measured the benchmark, grouped by kind: the change there, its share
+/// in the estimate, and the estimate without it.
 [[nodiscard]] Table machines_table(const verdict::PairedReport& report,
                                    const verdict::BenchmarkVerdict& of, model::Unit unit);
 
-/// A forest plot as text, and the table below it, for each benchmark that is shown; empty if the
+/// A forest plot as text, followed by the table, for each benchmark that is shown; empty if the
 /// trial is not merged.
 [[nodiscard]] std::vector<Block> machines_blocks(const model::PairedTrial& trial,
                                                  const verdict::PairedReport& report);
@@ -32,8 +32,8 @@ inline constexpr std::size_t kMostByMachine = 3;
 [[nodiscard]] std::vector<EffectRow> forest_rows(const verdict::PairedReport& report,
                                                  const verdict::BenchmarkVerdict& of);
 
-/// What a reader of a merged trial needs to know: what is missing, the answer to the other
-/// question, which effects differ between machines, and what another machine would bring.
+/// Remarks on a merged trial: what is missing, the alternative verdict, effects that differ between
+/// machines, and the benefit of another machine.
 [[nodiscard]] Sentences machine_remarks(const model::PairedTrial& trial,
                                         const verdict::PairedReport& report);
 

@@ -10,13 +10,13 @@
 namespace taskbench::reports::render {
 namespace {
 
-// Limit on the rows of a table: renderers of Markdown show all of it, and accept no files of many
-// megabytes.
+// Limit on the rows of a table: renderers of Markdown show all of it, and do not accept files of
+// many megabytes.
 constexpr std::size_t kMostRows = 500;
 
-/// Escapes text for a cell or a line: what would end it, start a tag or change its meaning, control
-/// characters included. Underscores within words mean nothing in GitHub's Markdown, and names are
-/// full of them.
+/// Escapes everything in a text for a cell or a line that would end it, start a tag or change its
+/// meaning, including control characters. Underscores within words mean nothing in GitHub's
+/// Markdown, and names are full of them.
 std::string escaped(std::string_view text) {
   std::string result = printable(replaced(text, "\r", ""));
   for (const char each : {'\\', '|', '`', '*', '[', ']'}) {
@@ -28,7 +28,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// A block with this text, whatever backticks it has.
+/// A fenced block with this text, however many backticks it has.
 std::string fenced(std::string_view language, std::string_view content) {
   std::size_t longest = 0;
   std::size_t run = 0;
@@ -66,7 +66,7 @@ std::string_view mark_of(Tone tone) {
 }
 
 std::string labelled(const Paragraph& content) {
-  // A label says what the mark of its tone would.
+  // A label replaces the mark for its tone.
   if (content.label.empty()) {
     return fmt::format("{}{}", mark_of(content.tone), escaped(content.text));
   }

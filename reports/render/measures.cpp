@@ -22,7 +22,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view kSeconds = "seconds";
 constexpr double kNsPerS = 1e9;
 
-/// Bencher takes no longer names of measures.
+/// Bencher's limit on the names of measures.
 constexpr std::size_t kLongestSlug = 64;
 
 std::string permitted(std::string_view name) {
@@ -34,7 +34,7 @@ std::string permitted(std::string_view name) {
   return made;
 }
 
-/// A value of a label between quotes, or a help text.
+/// A value of a label for use between quotes, or a help text.
 std::string quotable(std::string_view text) {
   const std::string plain = replaced(printable(text), "\\", "\\\\");
   return replaced(replaced(plain, "\n", "\\n"), "\"", "\\\"");
@@ -73,7 +73,7 @@ void add_median(std::string_view name, std::string_view help, const std::string&
   }
 }
 
-/// What is known of two sides: the change of a metric, and its verdict.
+/// The comparison of two sides: the change of a metric, and its verdict.
 struct Change {
   double change;
   std::optional<double> low;
@@ -112,7 +112,7 @@ void add_sides(const std::string& benchmark, const Clock& clock, double base_ns,
   add_change(benchmark, clock.name, change, into);
 }
 
-/// A metric that was asked for.
+/// A requested metric.
 template <class Judged>
 void add_judged(const std::string& benchmark, const Judged& of, Measures& into) {
   for (const auto& [side, value] : {std::pair("base", of.base), {"head", of.head}}) {
@@ -121,7 +121,7 @@ void add_judged(const std::string& benchmark, const Judged& of, Measures& into) 
   add_change(benchmark, of.metric, {of.change, of.low, of.high, of.verdict}, into);
 }
 
-/// The family's name in OpenMetrics, of which its unit is the end.
+/// The family's name in OpenMetrics, which ends with its unit.
 std::string full_name(std::string_view name, std::string_view unit) {
   return fmt::format("taskbench_{}{}{}", name, unit.empty() ? "" : "_", unit);
 }

@@ -18,7 +18,7 @@ namespace taskbench::reports::render {
 /// One number of one benchmark.
 struct Measure {
   std::string benchmark;
-  /// What else tells it from others of its family: {"side", "head"}.
+  /// Labels that distinguish it from others of its family: {"side", "head"}.
   std::vector<std::pair<std::string, std::string>> labels;
   double value = 0;
   std::optional<double> mad{};  ///< median absolute deviation, if it is a median
@@ -27,14 +27,14 @@ struct Measure {
 /// Numbers of one kind and unit.
 struct MeasureFamily {
   std::string name;  ///< lower-case words with underscores, without the unit
-  std::string unit;  ///< "seconds", "ratio"; empty: a count an iteration, or as the name says
+  std::string unit;  ///< "seconds", "ratio"; empty: a count per iteration, or as in the name
   std::string help;  ///< a sentence
   std::vector<Measure> measures;
 };
 
 class Measures {
  public:
-  /// `name` may be of any characters: those that the formats do not permit become underscores.
+  /// `name` may contain any characters: those that the formats do not permit become underscores.
   void add(std::string_view name, std::string_view unit, std::string_view help, Measure measure);
 
   [[nodiscard]] const std::vector<MeasureFamily>& families() const { return families_; }
@@ -43,10 +43,10 @@ class Measures {
   std::vector<MeasureFamily> families_;
 };
 
-/// Medians of each case: times, and counters and events per iteration. Failed cases have none.
+/// Medians for each case: times, and counters and events per iteration. Failed cases have none.
 [[nodiscard]] Measures measures(const model::Run& run);
 
-/// Of each benchmark: the times of both sides, the change with its interval, and the verdict.
+/// For each benchmark: the times of both sides, the change with its interval, and the verdict.
 [[nodiscard]] Measures measures(const verdict::PairedReport& report);
 [[nodiscard]] Measures measures(const verdict::FilesReport& report);
 [[nodiscard]] Measures measures(const verdict::BaselineReport& report);
@@ -54,11 +54,11 @@ class Measures {
 /// The times in each column, and the changes from the first.
 [[nodiscard]] Measures measures(const verdict::ColumnsReport& report);
 
-/// OpenMetrics 1.0, of gauges alone, so that readers of Prometheus's older text format take it,
+/// OpenMetrics 1.0 with gauges only, so that readers of Prometheus's older text format accept it,
 /// too.
 [[nodiscard]] std::string open_metrics(const Measures& measures);
 
-/// Bencher Metric Format: for each benchmark the times in nanoseconds, of which wall time is called
+/// Bencher Metric Format: for each benchmark the times in nanoseconds, with the wall time called
 /// "latency", and the counts. With several sides or columns, those of the last.
 [[nodiscard]] std::string bencher_metrics(const Measures& measures);
 

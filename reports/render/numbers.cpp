@@ -6,7 +6,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// A part in per cent; 0 if it is shown as 0, so that there is no "-0.0 %".
+/// A part in per cent; 0 if it would be shown as 0, so that there is no "-0.0 %".
 double rounded(double part) {
   const double percent = 100 * part;
   return std::abs(percent) < 0.05 ? 0 : percent;

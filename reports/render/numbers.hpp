@@ -14,7 +14,7 @@
 
 namespace taskbench::reports::render {
 
-/// Stands for a number that is not known, and for a cell without text.
+/// Stands for an unknown number, and for a cell without text.
 inline constexpr std::string_view kNone = "–";
 
 /// "1,234,567"
@@ -48,7 +48,7 @@ inline constexpr std::string_view kNone = "–";
 /// "5 to 9", or just one of them if they are equal.
 [[nodiscard]] std::string range_text(const std::string& least, const std::string& most);
 
-/// The range of the values that it has been given.
+/// The range of the values passed to it.
 struct Extent {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -62,7 +62,7 @@ struct Extent {
 /// "95 % interval"
 [[nodiscard]] std::string interval_title(double level);
 
-/// A unit for several times, so that they can be compared.
+/// A common unit for several times, so that they can be compared.
 struct TimeUnit {
   std::string_view name;  ///< "ns", "µs", "ms" or "s"
   double ns = 1;
@@ -75,7 +75,7 @@ struct TimeUnit {
 /// "32.63" in the given unit.
 [[nodiscard]] std::string time_in(const TimeUnit& unit, double ns);
 
-/// "32.63 µs" in the given unit, or in the one that suits it.
+/// "32.63 µs" in the given unit, or in a suitable one.
 [[nodiscard]] std::string time_text(double ns, const TimeUnit& unit);
 [[nodiscard]] std::string time_text(double ns);
 

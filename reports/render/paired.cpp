@@ -27,7 +27,7 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-/// "16"; "16 of 63" of a benchmark that the later blocks did not measure.
+/// "16", or "16 of 63" for a benchmark that the later blocks did not measure.
 std::string blocks_text(const verdict::MetricVerdict& row, int of_trial) {
   return row.blocks < of_trial ? fmt::format("{} of {}", row.blocks, of_trial)
                                : std::to_string(row.blocks);
@@ -61,8 +61,8 @@ bool is_plain_pass(const verdict::MetricVerdict& row) {
   return row.verdict == Verdict::pass && !row.improved;
 }
 
-/// Whether the CPU time gets a row. Most benchmarks pass by both times; twice as many rows would
-/// say no more.
+/// Whether the CPU time gets a row. Most benchmarks pass by both times: twice as many rows would
+/// not say more.
 bool shows_cpu_time(const BenchmarkVerdict& row) {
   return row.cpu && !(is_plain_pass(row) && is_plain_pass(*row.cpu));
 }
@@ -73,18 +73,18 @@ bool is_of_main_thread(const model::PairedSetup& setup, const std::string& bench
 
 enum class Spent { computing, waiting, unknown };
 
-/// What a wall time that has grown was spent on, as far as the CPU time shows that.
+/// How a growth in wall time was spent, judging by the CPU time.
 Spent spent_on(const BenchmarkVerdict& row) {
   if (!row.cpu || !row.cpu->low || !row.cpu->high) return Spent::unknown;
   const verdict::MetricVerdict& cpu = *row.cpu;
   const double longer = row.head - row.base;
   if (*cpu.low > 0 && cpu.head - cpu.base >= longer / 2) return Spent::computing;
-  // CPU time has grown, but by less than half of the wall time: neither is the reason alone.
+  // CPU time has grown, but by less than half of the wall time: neither is the sole reason.
   if (*cpu.low > 0) return Spent::unknown;
   return *cpu.high * cpu.base < longer / 2 ? Spent::waiting : Spent::unknown;
 }
 
-/// Why the wall time has grown: what the CPU time shows, and what else moved.
+/// Why the wall time has grown: what the CPU time shows, and what else changed.
 Sentences why_slower(const BenchmarkVerdict& row) {
   Sentences why;
   if (row.cpu) {
@@ -103,14 +103,14 @@ Sentences why_slower(const BenchmarkVerdict& row) {
   return why;
 }
 
-/// Makes `metric` the one that the benchmark's verdict is about.
+/// Makes the benchmark's verdict one about `metric`.
 void take_metric(Metric metric, const verdict::MetricVerdict& from,
                  VerdictText::Benchmark& benchmark) {
   take_figures(metric, from, benchmark);
   benchmark.levels = levels_text(from.base, from.head);
 }
 
-/// The first metric with that verdict that has figures.
+/// The first metric with that verdict and with figures.
 const verdict::JudgedVerdict* first_with(Verdict verdict, const BenchmarkVerdict& row) {
   const auto found = std::ranges::find_if(row.judged, [&](const verdict::JudgedVerdict& each) {
     return each.verdict == verdict && each.reason.empty();
@@ -118,7 +118,7 @@ const verdict::JudgedVerdict* first_with(Verdict verdict, const BenchmarkVerdict
   return found == row.judged.end() ? nullptr : &*found;
 }
 
-/// Adds the metrics that fail besides the one that the verdict is about.
+/// Adds the metrics that fail in addition to the subject of the verdict.
 void add_other_failures(const BenchmarkVerdict& row, const VerdictText::Benchmark& benchmark,
                         Sentences& why) {
   for (const verdict::JudgedVerdict& each : row.judged) {
@@ -134,7 +134,7 @@ void add_threshold(const verdict::MetricVerdict& row, double delta, Sentences& w
   }
 }
 
-/// The benchmark as its times judge it, without instructions.
+/// The benchmark as judged by its times, without instructions.
 VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const BenchmarkVerdict& row,
                                     bool any_undecided, const verdict::Reach& reach) {
   VerdictText::Benchmark benchmark{.name = row.name};
@@ -186,7 +186,7 @@ bool is_any_undecided(const PairedReport& report) {
   });
 }
 
-/// What the verdict on the benchmark is about.
+/// The metric that the benchmark's verdict is about.
 const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row,
                                         const VerdictText::Benchmark& benchmark) {
   if (benchmark.metric == Metric::cpu_time) return *row.cpu;
@@ -194,8 +194,8 @@ const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row,
   return *model::element_of(row.judged, benchmark.metric_name, &verdict::JudgedVerdict::metric);
 }
 
-/// Groups what is undecided by what would decide it. Benchmarks with the same kind of effort share
-/// the greatest of them.
+/// Groups undecided benchmarks by what would decide them. Benchmarks with the same kind of effort
+/// share the greatest of them.
 void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
                  const verdict::Reach& reach, std::vector<VerdictText::Benchmark>& benchmarks) {
   std::map<Effort::Kind, Effort> greatest;
@@ -215,7 +215,7 @@ void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
   });
 }
 
-/// Adds the metrics that cannot be judged: whoever asks for one wants an answer.
+/// Adds the metrics that cannot be judged, since the user has requested them.
 void add_unjudged(const BenchmarkVerdict& row, const Cells& titles,
                   VerdictText::Benchmark& benchmark) {
   for (const verdict::JudgedVerdict& each : row.judged) {
@@ -248,7 +248,7 @@ std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
   return in_reading_order(std::move(benchmarks));
 }
 
-/// Warns of other work on the machine, if there was enough of it.
+/// Warns of other work on the machine, if there was a relevant amount.
 void add_busy_machine(const PairedReport& report, Sentences& lines) {
   const std::string warning = verdict::drift_warning(report.machine);
   if (warning.empty()) return;
@@ -263,7 +263,7 @@ std::string counted_are(std::size_t count) {
   return counted(count, "benchmark") + (count == 1 ? " was" : " were");
 }
 
-/// Adds a verdict that all blocks together did not bear out.
+/// Adds a verdict that all blocks together did not confirm.
 void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sentences& lines) {
   if (row.verdict != Verdict::inconclusive || !row.decided) return;
   add(lines,
@@ -277,7 +277,7 @@ void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sen
 void add_not_closely(const PairedReport& report, Sentences& lines) {
   if (!report.resting.empty()) {
     int most = 0;
-    std::optional<double> high = 0;  // empty: anything
+    std::optional<double> high = 0;  // empty: unlimited
     for (const BenchmarkVerdict& row : report.benchmarks) {
       if (!model::contains(report.resting, row.name)) continue;
       most = std::max(most, row.blocks);
@@ -295,7 +295,7 @@ void add_not_closely(const PairedReport& report, Sentences& lines) {
   }
 }
 
-/// Which benchmarks do not report a metric that is to be judged.
+/// The benchmarks that do not report a metric to be judged.
 Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport& report) {
   Sentences lines;
   for (const model::JudgedMetric& metric : setup.judged) {
@@ -308,7 +308,7 @@ Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport
   return lines;
 }
 
-/// What a reader needs to know who is not content with the verdict.
+/// Details for readers who want more than the verdict.
 Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   const model::PairedSetup& setup = trial.setup;
   Sentences lines;
@@ -345,7 +345,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   return lines;
 }
 
-/// What the titles of the figures mean.
+/// Explains the titles of the figures.
 std::string legend(const PairedReport& report) {
   const std::size_t count = report.benchmarks.size();
   std::string text = fmt::format(

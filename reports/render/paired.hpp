@@ -1,4 +1,4 @@
-// The report of a paired trial as text: UTF-8, with a newline at its end.
+// The report of a paired trial as text: UTF-8, with a trailing newline.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace taskbench::reports::render {
 /// The command, or the commit and the revision that named it: "a94a8fe5ccb1 (main)".
 [[nodiscard]] std::string program_text(const model::PairedProgram& program);
 
-/// The verdict, both times, the change with its interval, p, and what could have been seen; below
-/// it what would decide each INCONCLUSIVE.
+/// The verdict, both times, the change with its interval, p, and the detectable change; followed by
+/// what would decide each INCONCLUSIVE.
 [[nodiscard]] Document document(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report);
 
@@ -34,8 +34,8 @@ namespace taskbench::reports::render {
 [[nodiscard]] Document document(const verdict::PairedFile& file);
 
 /// A comment for a pull request: the verdict in a sentence, what fails and why, what is undecided
-/// and what would decide it; folded, how it was measured, and the figures. Without a verdict: who
-/// failed, how, and the last lines of the log.
+/// and what would decide it; folded, the method and the figures. Without a verdict: what failed,
+/// how, and the last lines of the log.
 [[nodiscard]] Document comment(const verdict::PairedFile& file, const CommentStyle& style);
 
 /// A row for each metric of each benchmark: times in ns and instructions, per iteration.

@@ -23,8 +23,8 @@ bool layouts_take_turns(const model::PairedSetup& setup) {
   return setup.base.layouts.size() > 1 && setup.head.layouts.size() > 1;
 }
 
-/// Whether layout may look like a change: one side of programs that are linked has a single one,
-/// and nobody has measured how much that is.
+/// Whether layout may look like a change: one side has linked programs with a single layout, and
+/// its effect has not been measured.
 bool layout_may_show(const model::PairedSetup& setup) {
   constexpr std::array<std::string_view, 3> kInterpreted = {"pytest", "pyperf", "jmh"};
   const bool is_linked = std::ranges::find(kInterpreted, setup.kind) == kInterpreted.end();
@@ -48,21 +48,21 @@ std::string cpu_basis(const model::PairedSetup& setup) {
   return text;
 }
 
-/// How metrics were judged that were asked for.
+/// How requested metrics were judged.
 std::string judged_basis(const model::PairedSetup& setup) {
   if (setup.judged.empty()) return {};
   return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
                      fmt::join(judged_thresholds(setup.judged), ", "), percent(setup.alpha));
 }
 
-/// What other processes used, if the journal says that.
+/// The use of the machine by other processes, if the journal has it.
 std::string machine_basis(const model::Drift& machine) {
   if (!machine.others_share || !machine.stolen_share) return {};
   return fmt::format(" Others used {} of the CPUs meanwhile, the hypervisor {}.",
                      percent(*machine.others_share), percent(*machine.stolen_share));
 }
 
-/// Whether layout is drawn, and if not, what that costs, unless a remark says so.
+/// Whether layouts are drawn; if not, the consequence, unless a remark states it.
 std::string layout_basis(const model::PairedSetup& setup, bool is_remarked) {
   if (layouts_take_turns(setup)) {
     return fmt::format(
@@ -124,7 +124,7 @@ std::string one_layout_text(const model::PairedSetup& setup) {
 }
 
 std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
-  std::map<std::string, Extent> ranges;  // by their source
+  std::map<std::string, Extent> ranges;  // by source
   for (const auto& [name, floor] : floors) ranges[floor.source].take(floor.epsilon);
   std::string text;
   for (const auto& [source, range] : ranges) {

@@ -1,4 +1,4 @@
-// How a paired trial was measured and judged, in sentences: what stands below its figures.
+// How a paired trial was measured and judged, in sentences for the end of a report.
 #pragma once
 
 #include <map>
@@ -14,19 +14,18 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string threshold_text(const model::PairedSetup& setup,
                                          const verdict::PairedReport& report);
 
-/// Whether something fails by its time that may be code layout: there is one executable of each
-/// side, and nobody has measured how much that is.
+/// Whether a failure by time may be due to code layout: there is one executable per side, and its
+/// effect has not been measured.
 [[nodiscard]] bool may_be_layout(const model::PairedTrial& trial,
                                  const verdict::PairedReport& report);
 
-/// What one executable of each side costs, and what to do about it.
+/// The drawback of one executable per side, and the remedy.
 [[nodiscard]] std::string one_layout_text(const model::PairedSetup& setup);
 
 /// " Noise floor: 1.0 %, assumed: …." A sentence for each source of floors.
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
-/// How many blocks there were, when something fails or passes, and all else that the verdict rests
-/// on.
+/// The number of blocks, the criteria of FAIL and PASS, and all else that the verdict rests on.
 [[nodiscard]] std::string basis(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report);
 

@@ -19,23 +19,23 @@ namespace {
 using verdict::Verdict;
 
 constexpr double kConfidence = 0.95;
-constexpr std::size_t kMostDots = 3000;  // in one plot: browsers draw slowly, and eyes see no more
-constexpr std::size_t kFewestDots = 3;   // of a sample, however many samples there are
+constexpr std::size_t kMostDots = 3000;  // in one plot: browsers draw slowly, readers see no more
+constexpr std::size_t kFewestDots = 3;   // of a sample, for any number of samples
 // Longest text in a key, in columns, that leaves room for the plot itself.
 constexpr std::size_t kKeyColumns = 72;
 constexpr std::size_t kPanelColumns = 34;
 // Point types: round, square, triangles and a diamond, all filled.
 constexpr std::array<int, 5> kShapes{7, 5, 9, 13, 11};
 
-/// From -0.5 to 0.5, evenly spread whatever the count, with neighbours in time far apart. Not
-/// random, so that the same results give the same plot.
+/// From -0.5 to 0.5, evenly spread for any count, with neighbours in time far apart. Not random, so
+/// that the same results give the same plot.
 double jitter(std::size_t index) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double place = kGoldenRatio * static_cast<double>(index + 1);
   return place - std::floor(place) - 0.5;
 }
 
-/// Spreads `count` things over a row, from its top down.
+/// Spreads `count` items over a row, from top to bottom.
 double within_row(std::size_t index, std::size_t count) {
   return (static_cast<double>(index) + 0.5) / static_cast<double>(count) - 0.5;
 }
@@ -51,7 +51,7 @@ void add_median(PlotScript& plot, const Sampled& sample, double unit_ns, double 
       {sample.median / unit_ns, low / unit_ns, high / unit_ns, place, static_cast<double>(colour)});
 }
 
-/// How many lines a key with these texts takes.
+/// Number of lines of a key with these texts.
 std::size_t key_lines(const std::vector<std::string>& labels) {
   constexpr std::size_t kRoom = 860;
   constexpr std::size_t kCharacterWidth = 8;
@@ -237,7 +237,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
 
 namespace {
 
-/// Adds what is drawn in a panel.
+/// Adds the content of a panel.
 void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels,
                PlotScript& plot) {
   Extent range{0, 0};
@@ -285,7 +285,7 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
 Plot counters_plot(std::string name, std::string title, const std::string& quantity,
                    const std::vector<std::string>& cases, const std::vector<CounterPanel>& panels) {
   constexpr double kWidth = 900;
-  constexpr double kCharacterWidth = 7.8;  // of the labels, wide rather than narrow
+  constexpr double kCharacterWidth = 7.8;  // of the labels; rather too wide than too narrow
   const std::size_t columns = std::min<std::size_t>(3, panels.size());
   const std::size_t rows = (panels.size() + columns - 1) / columns;
   std::size_t longest = 0;
@@ -398,7 +398,7 @@ Plot workers_plot(std::string name, std::string title, const std::vector<std::st
     }
     plot.plot();
   }
-  // The key, once below all panels, is a plot of its own, whose only point lies out of sight.
+  // The key, shared by all panels, is a separate plot, whose only point is out of sight.
   const int nothing = plot.begin_block("key", "nothing that is seen");
   plot.point({-1, -1});
   place(0, kWidth, height - key, height);
@@ -431,7 +431,7 @@ double drawn(double change) {
   return std::isnan(change) ? 0 : 100 * std::clamp(change, -1.0, kGreatest);
 }
 
-/// Sets a range for everything that is drawn in it, with a margin.
+/// Sets a range that contains everything drawn in it, with a margin.
 void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
   Extent range{0, 0};
   const auto take = [&](double change) { range.take(drawn(change)); };
@@ -449,7 +449,7 @@ void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
   plot.line("set xrange [{:.5g}:{:.5g}]", range.least - margin, range.most + margin);
 }
 
-/// Draws the estimates of one verdict, and the dots of their blocks.
+/// Draws the estimates with one verdict, and the dots of their blocks.
 void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, bool dots,
                   PlotScript& plot) {
   const std::string_view title = word(mark.verdict);

@@ -1,5 +1,5 @@
 // The plots of a report. Each is text for gnuplot; captions explain them. Times are in ns and are
-// shown in the unit that suits them.
+// shown in a suitable unit.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct Sampled {
 /// Computes the median and its 95 % interval. `values` must not be empty.
 [[nodiscard]] Sampled sampled(std::vector<double> values);
 
-/// The sample as it can be drawn, with at most `most` of its values: those of evenly spread ranks,
-/// the least and the greatest included.
+/// The sample for drawing, with at most `most` of its values: those of evenly spread ranks,
+/// including the least and the greatest.
 [[nodiscard]] Sampled drawable(const Sampled& sample, std::size_t most);
 
 struct DotRow {
@@ -32,18 +32,18 @@ struct DotRow {
   int colour = 1;  ///< a line type
 };
 
-/// The most rows that make a readable plot; callers split more over several plots.
+/// The number of rows up to which a plot is readable; callers split more over several plots.
 inline constexpr std::size_t kMaxRows = 16;
 
-/// How many dots each of this many samples in one plot may have. Larger samples are thinned out.
+/// Number of dots for each of this many samples in one plot. Larger samples are thinned out.
 [[nodiscard]] std::size_t most_dots(std::size_t samples);
 
 /// A plot with a row for each sample, on one scale: every value as a dot, the median as a line, its
-/// interval as a bar. `quantity` is what is measured: "wall time of one iteration".
+/// interval as a bar. `quantity` is the measured quantity: "wall time of one iteration".
 [[nodiscard]] Plot distribution_plot(std::string name, std::string title,
                                      const std::string& quantity, const std::vector<DotRow>& rows);
 
-/// A median at one of the places of a plot, which are counted from 0.
+/// A median at one of the positions of a plot, which are counted from 0.
 struct MedianAt {
   std::size_t place;
   double median;
@@ -53,7 +53,7 @@ struct MedianAt {
 /// One variant of several benchmarks, such as a scheduler.
 struct Variant {
   std::string label;
-  std::vector<MedianAt> points;  ///< in ns; their places are the groups of overview_plot()
+  std::vector<MedianAt> points;  ///< in ns; their positions are the groups of overview_plot()
 };
 
 /// A plot with a row for each group, and in it a point for each variant, with its own colour and
@@ -62,7 +62,7 @@ struct Variant {
                                  const std::vector<std::string>& groups,
                                  const std::vector<Variant>& variants);
 
-/// How far a benchmark has moved. All numbers are relative: 0.1 is 10 % slower.
+/// The effect on a benchmark. All numbers are relative: 0.1 is 10 % slower.
 struct EffectRow {
   std::string label;
   verdict::Verdict verdict = verdict::Verdict::inconclusive;
@@ -73,7 +73,7 @@ struct EffectRow {
   std::vector<double> blocks{};  ///< the change in each block
 };
 
-/// The interval; empty if one of its ends is.
+/// The interval; empty if either end is.
 [[nodiscard]] inline std::optional<stats::Interval> interval_of(std::optional<double> low,
                                                                 std::optional<double> high) {
   return low && high ? std::optional(stats::Interval{*low, *high}) : std::nullopt;
@@ -98,7 +98,7 @@ struct HistoryPoint {
 struct CounterPanel {
   std::string title;
   struct Row {
-    std::vector<double> values;    ///< one a repetition; may be empty
+    std::vector<double> values;    ///< one per repetition; may be empty
     std::optional<double> median;  ///< empty: not counted
   };
   std::vector<Row> rows;
@@ -108,7 +108,7 @@ struct CounterPanel {
 struct WorkersPanel {
   std::string title;
   bool is_time = false;  ///< in ns
-  /// One for each scheduler, which may be empty. Their places are the worker counts.
+  /// One for each scheduler, may be empty. Their positions are the worker counts.
   std::vector<std::vector<MedianAt>> lines;
 };
 

@@ -1,6 +1,5 @@
-// What commands have to say, as documents, and as records for machines: a row for each thing that
-// was measured, in columns that stay as they are, with every digit. The printers are in
-// document.hpp.
+// Renders the results of commands as documents, and as records for machines: a row for each
+// measurement, in fixed columns, with every digit. The printers are in document.hpp.
 #pragma once
 
 #include "reports/model/doctor.hpp"
@@ -16,11 +15,11 @@
 namespace taskbench::reports::render {
 
 /// Median, spread, ns per operation, CPU time, context switches, scheduler counters per iteration;
-/// below them failed cases with their reason.
+/// then failed cases with their reason.
 [[nodiscard]] Document document(const model::Run& run);
 
-/// A row for each repetition. A failed case has one row, with its error and without numbers. What
-/// --counters counted is in the last columns, the same in each row of a case.
+/// A row for each repetition. A failed case has one row, with its error and without numbers. The
+/// counts of --counters are in the last columns, the same in each row of a case.
 [[nodiscard]] Table records(const model::Run& run);
 
 /// A comparison of result files, of two sides.
@@ -30,14 +29,13 @@ namespace taskbench::reports::render {
 /// A row for each benchmark.
 [[nodiscard]] Table records(const verdict::FilesReport& report);
 
-/// Result files as columns next to each other.
+/// Result files as adjacent columns.
 [[nodiscard]] Document document(const verdict::ColumnsReport& report);
 /// A row for each benchmark in each column.
 [[nodiscard]] Table records(const verdict::ColumnsReport& report);
 
-/// The findings of `taskbench doctor`: what disturbs, worst first, and how to fix it; what is not
-/// known; what is in order; the floor; and the cost of an operation of each workload compared with
-/// it.
+/// The findings of `taskbench doctor`: disturbances, worst first, with remedies; what is not known;
+/// what is in order; the floor; and the cost of an operation of each workload compared with it.
 [[nodiscard]] Document document(const model::DoctorReport& report);
 
 /// A machine's noise: for each benchmark its noise floor, how much blocks differ from each other,
@@ -45,18 +43,18 @@ namespace taskbench::reports::render {
 /// `taskbench ab`.
 [[nodiscard]] Document document(const model::NoiseCalibration& noise);
 
-/// A line for each worker and one for the threads outside: how often it did what, which shares of
-/// the time it polled, searched and slept, its longest poll, and how many events were lost; below
-/// it what the figures rest on.
+/// A line for each worker and one for the threads outside: how often it did each activity, which
+/// shares of the time it polled, searched and slept, its longest poll, and the number of lost
+/// events; then the basis of the figures.
 [[nodiscard]] Document document(const model::Trace& trace);
 
-/// For each workload a table: the time on each rung, the gain of the step to it with its interval,
-/// and the gain of all steps so far; below it the total next to that of "Making the Tokio scheduler
-/// 10x faster", and a waterfall. A step without a certain gain is a dash.
+/// A table for each workload: the time on each rung, the gain of the step to it with its interval,
+/// and the total gain so far; then the total next to that of "Making the Tokio scheduler 10x
+/// faster", and a waterfall. A step without a certain gain is a dash.
 [[nodiscard]] Document document(const model::Ladder& ladder);
 
-/// The waterfall: a row for each rung, with a bar from the gain of the steps before to that with
-/// this step; below it the total, and that of "Making the Tokio scheduler 10x faster".
+/// The waterfall: a row for each rung, with a bar from the gain without this step to the gain with
+/// it; then the total, and that of "Making the Tokio scheduler 10x faster".
 [[nodiscard]] Plot waterfall(const model::Ladder& ladder, const verdict::LadderVerdict& verdict);
 
 }  // namespace taskbench::reports::render

@@ -1,4 +1,4 @@
-// A report's frame: what it rests on, what a reader should doubt, and where it was measured.
+// A report's frame: its basis, warnings to the reader, and the environment of the measurements.
 #include "reports/render/report.hpp"
 
 #include <fmt/format.h>
@@ -25,8 +25,7 @@ constexpr std::size_t kMostListedFailures = 20;
 constexpr std::size_t kMostCommands = 20;
 constexpr std::size_t kUnfoldedInputs = 12;
 
-/// Sorts results, the oldest first; those without a date come before all others, in their own
-/// order.
+/// Sorts results, the oldest first; those without a date come first, in their own order.
 Results in_order_of_time(const std::vector<NamedResult>& results) {
   Results order = pointers_to(results);
   // An empty optional is less than any other.
@@ -36,7 +35,7 @@ Results in_order_of_time(const std::vector<NamedResult>& results) {
   return order;
 }
 
-/// What the report rests on, in one or two sentences.
+/// The basis of the report, in one or two sentences.
 std::string lead_of(const ReportInputs& inputs, const Results& in_order, std::size_t benchmarks) {
   std::string text;
   if (!in_order.empty()) {
@@ -107,7 +106,7 @@ void add_failures(const Results& in_order, std::vector<Paragraph>& list) {
   }
 }
 
-/// Adds what a reader should doubt.
+/// Adds warnings to the reader.
 void add_warnings(const Results& in_order, std::vector<Paragraph>& list) {
   std::vector<Paragraph> failures;
   add_failures(in_order, failures);
@@ -137,7 +136,7 @@ void add_warnings(const Results& in_order, std::vector<Paragraph>& list) {
   }
 }
 
-/// Names and values of what is known about a result.
+/// Names and values of the facts known about a result.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 Facts facts_of(const model::Run& file) {
@@ -164,9 +163,9 @@ Facts facts_of(const model::Run& file) {
   return facts;
 }
 
-/// Facts that decide what can be compared, if results differ in them.
+/// Facts that determine what can be compared, if results differ in them.
 std::vector<Paragraph> differences(const Results& in_order) {
-  InOrder<std::vector<std::string>> values;  // of each fact, one value for each result
+  InOrder<std::vector<std::string>> values;  // for each fact, one value per result
   std::size_t before = 0;
   for (const NamedResult* each : in_order) {
     for (auto& [name, value] : facts_of(each->file)) {
@@ -206,7 +205,7 @@ Table inputs_table(const Results& in_order) {
   return table;
 }
 
-/// The command line as one would type it.
+/// The command line as a user would type it.
 std::string command_of(const model::Run& file) {
   constexpr std::string_view kBare =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";

@@ -1,4 +1,4 @@
-// What a report says about results and comparisons. Pure: the same inputs give the same document.
+// The content of a report on results and comparisons. Pure: the same inputs give the same document.
 #pragma once
 
 #include <string>

@@ -92,7 +92,7 @@ std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& i
   std::vector<std::size_t> numbers;
   for (const NamedResult* each : in_order) {
     const model::Environment& from = each->file.environment;
-    // A container has another name each time; if the CPU is known, that says enough.
+    // A container has a different name each time; a known CPU says enough.
     const std::string host = from.cpu_model.empty() ? from.host_name : std::string();
     numbers.push_back(setups[machine_of(each->file)].place_of(
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", host, from.cpu_microcode, from.cpu_governor,
@@ -120,7 +120,7 @@ Cell interval_cell(const Sampled& sample) {
   if (!sample.interval) return std::string(kNone);
   const auto [low, high] = *sample.interval;
   const TimeUnit unit = time_unit(sample.median);
-  const bool is_tiny = low < 0.0005;  // it would be 0.000 ns
+  const bool is_tiny = low < 0.0005;  // it would be shown as 0.000 ns
   return {fmt::format("{} … {}", is_tiny ? time_text(low) : time_in(unit, low),
                       is_tiny ? time_text(high) : time_text(high, unit)),
           Tone::plain, low};

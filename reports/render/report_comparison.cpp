@@ -19,7 +19,7 @@ using Outcome = verdict::PairedFile::Outcome;
 
 constexpr std::size_t kMostEffectPlots = 4;
 
-/// How far each benchmark has moved; a FAIL counts as more than any other.
+/// The size of each benchmark's change; a FAIL counts as larger than any other.
 std::vector<double> moved_of(const verdict::PairedReport& report) {
   return each_of(report.benchmarks, [](const verdict::BenchmarkVerdict& each) {
     const bool failed = each.verdict == verdict::Verdict::fail;

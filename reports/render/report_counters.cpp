@@ -17,7 +17,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr std::size_t kMostAbreast = 6;  // columns of figures that a page has room for
+constexpr std::size_t kMostAbreast = 6;  // columns of figures that fit on a page
 constexpr std::size_t kMostCounterPlots = 4;
 constexpr std::size_t kMostPanels = 24;
 constexpr std::size_t kMostCounters = 60;
@@ -25,11 +25,11 @@ constexpr std::size_t kMostCounters = 60;
 /// One counter of one benchmark.
 struct CaseCounter {
   std::string name;
-  std::vector<double> values;                ///< one a repetition, or a process that counted
+  std::vector<double> values;                ///< one per repetition, or per counting process
   std::optional<double> median;              ///< empty: it could not be counted
-  std::string reason;                        ///< why not
+  std::string reason;                        ///< for that
   const NamedResult* older = nullptr;        ///< its result, if the newest has no such counters
-  const model::EventCount* event = nullptr;  ///< counted in a pass of its own
+  const model::EventCount* event = nullptr;  ///< from a separate pass
 };
 
 struct CountedCase {
@@ -43,8 +43,8 @@ struct CountedCase {
 
 using CountedCases = std::vector<CountedCase>;
 
-/// All counters of a benchmark: per operation if it has operations, else as the program gave them.
-/// To show another kind of count, add it here.
+/// All counters of a benchmark: per operation if it has operations, otherwise as the program gave
+/// them. To show another kind of count, add it here.
 CountedCase counters_of(const ShownCase& shown) {
   CountedCase counted{&shown, {}};
   const auto add = [&](std::string name, const ShownCase::Counted& from, std::vector<double> values,
@@ -87,7 +87,7 @@ std::vector<std::string> names_of(const CountedCases& cases) {
   return names.names();
 }
 
-/// Whether any counter was counted in a pass of its own, or, with `asked_for`, was to be.
+/// Whether any counter is from a separate pass or, with `asked_for`, was requested for one.
 bool any_event(const CountedCases& cases, bool asked_for) {
   return std::ranges::any_of(cases, [&](const CountedCase& each) {
     return std::ranges::any_of(each.counters, [&](const CaseCounter& counter) {
@@ -108,7 +108,7 @@ Cell counter_cell(const CountedCase& counted, const std::string& name) {
           Tone::plain, value};
 }
 
-/// A panel for each counter that ever counted anything.
+/// A panel for each counter that is not always 0.
 std::vector<CounterPanel> panels_of(const CountedCases& cases,
                                     const std::vector<std::string>& names) {
   const auto is_something = [](double value) { return value != 0; };
@@ -130,8 +130,8 @@ std::vector<CounterPanel> panels_of(const CountedCases& cases,
   return panels;
 }
 
-/// Adds tables: with a row for each counter, if there are few benchmarks, as columns; or with a row
-/// for each of many benchmarks.
+/// Adds tables: with a row for each counter and a column for each benchmark, if these are few; or
+/// with a row for each of many benchmarks.
 void add_tables(const CountedCases& cases, const std::vector<std::string>& names,
                 const std::string& quantity, bool by_counter, SectionWriter& section) {
   const auto labels = each_of(cases, [](const CountedCase& each) { return each.shown->label(); });
@@ -149,7 +149,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
     for (const std::string& title : abreast) table.columns.push_back({title, true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<Cell>& row = table.add({rows[i]}).cells;
-      bool is_here = !by_counter;  // a counter that none of these benchmarks has gets no row
+      bool is_here = !by_counter;  // omit counters that none of these has
       for (std::size_t k = first; k < first + abreast.size(); ++k) {
         is_here = is_here || cases[k].find(names[i]) != nullptr;
         row.push_back(by_counter ? counter_cell(cases[k], names[i])
@@ -162,7 +162,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
   }
 }
 
-/// Adds what the tables do not show of their counters, each sentence once.
+/// Adds what the tables do not show about their counters, each sentence once.
 void add_remarks(const CountedCases& cases, SectionWriter& section) {
   using Names = std::set<std::string>;
   std::map<std::string, Names> meanings;                     // counters by meaning

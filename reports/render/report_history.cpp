@@ -18,7 +18,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr std::size_t kMostMachines = 12;  // with a line in the key each
+constexpr std::size_t kMostMachines = 12;  // with a line each in the key
 
 /// A benchmark's sample in one of the results.
 struct Entry {
@@ -26,7 +26,7 @@ struct Entry {
   Sampled sample;
 };
 
-/// A benchmark that several results have.
+/// A benchmark that occurs in several results.
 struct Course {
   const std::string* name;
   std::vector<Entry> entries;
@@ -36,7 +36,7 @@ struct Course {
   [[nodiscard]] double ratio() const { return newest_ns / oldest_ns; }
 };
 
-/// "1a2b3c4 2026-03-14", with as much of the time of day as `detail` asks for: none, minutes,
+/// "1a2b3c4 2026-03-14", with as much of the time of day as `detail` requests: none, minutes,
 /// seconds.
 std::string label_of(const model::Run& file, int detail) {
   const std::string time = model::time_of_day(file.environment.date);
@@ -48,8 +48,8 @@ std::string label_of(const model::Run& file, int detail) {
   return label.empty() ? "undated" : label;
 }
 
-/// A label for each result. More of the date is shown only if results would have the same label; if
-/// the whole date is the same, they are numbered.
+/// A label for each result. More of the date is shown only if results would otherwise have the same
+/// label; if the whole date is the same, they are numbered.
 std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& in_order) {
   constexpr int kMostDetail = 2;
   auto labels = each_of(in_order, [](const NamedResult* each) { return label_of(each->file, 0); });
@@ -66,7 +66,7 @@ std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& 
   return labels;
 }
 
-/// Every benchmark that several results have, in the order in which they appear in the newest ones.
+/// Every benchmark that occurs in several results, in the order of the newest ones.
 std::vector<Course> courses_of(const std::vector<const NamedResult*>& in_order,
                                const std::vector<ShownCase>& cases,
                                const std::vector<std::string>& machines) {
@@ -107,7 +107,7 @@ Table table_of(const Course& course, const std::vector<const NamedResult*>& in_o
   return table;
 }
 
-/// A row for each benchmark, for when not all of them have a plot.
+/// A row for each benchmark, used if not all of them have a plot.
 Table changes_table(const std::vector<Course>& courses) {
   Table table;
   table.caption =

@@ -14,7 +14,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr std::size_t kMostVariants = 12;  // that colours and shapes can tell apart
+constexpr std::size_t kMostVariants = 12;  // distinguishable by colour and shape
 constexpr std::size_t kMostOverviews = 4;
 
 Cell spread_cell(const Sampled& sample) {
@@ -65,8 +65,8 @@ struct Overview {
   std::vector<Variant> variants;
 };
 
-/// Overviews with a row for each group. There is a plot for each part of the groups and part of the
-/// variants that have cases in common. Empty if that is too many plots.
+/// Overviews with a row for each group. There is a plot for each combination of a part of the
+/// groups and a part of the variants with common cases. Empty if that is too many plots.
 std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) {
   InOrder<bool> groups;
   InOrder<bool> variants;
@@ -77,7 +77,7 @@ std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) 
   const auto rows = in_parts(groups.names(), kMaxRows);
   const auto marks = in_parts(variants.names(), kMostVariants);
   if (std::max(rows.size(), marks.size()) > kMostOverviews) return {};
-  // Turns an index into a part and an index within it.
+  // Splits an index into a part and an index within it.
   const auto place_in = [](const std::vector<std::vector<std::string>>& parts, std::size_t index) {
     std::size_t part = 0;
     while (index >= parts[part].size()) index -= parts[part++].size();
@@ -102,7 +102,7 @@ std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) 
   return result;
 }
 
-/// Overviews with a row for each of the slowest cases, the slowest first: for when there are too
+/// Overviews with a row for each of the slowest cases, the slowest first; used if there are too
 /// many groups and variants.
 std::vector<Overview> overviews_of_slowest(ShownCases cases, bool per_operation) {
   std::ranges::stable_sort(cases, std::ranges::greater(), [&](const ShownCase* each) {

@@ -1,4 +1,4 @@
-// What a report knows about each benchmark of its results, and its sections, each a function.
+// The benchmarks of a report's results, and its sections, each in one function.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace taskbench::reports::render {
 struct ShownCase {
   const NamedResult* source = nullptr;
   const model::Case* benchmark = nullptr;
-  /// The benchmark in the newest result that counted something in its repetitions, and in the
-  /// newest that counted events in a separate pass. Empty if none did.
+  /// The benchmark in the newest result with counters in its repetitions, and in the newest result
+  /// with events from a separate pass. Empty if there is none.
   struct Counted {
     const NamedResult* source = nullptr;
     const model::Case* benchmark = nullptr;
@@ -44,25 +44,25 @@ struct ShownCase {
 using ShownCases = std::vector<const ShownCase*>;
 using Samples = std::vector<const Sampled*>;
 
-/// Every benchmark that has samples, in the order of the newest results; each once.
+/// Every benchmark with samples, once each, in the order of the newest results.
 [[nodiscard]] std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_order);
 
 /// The wall times of an iteration.
 [[nodiscard]] Sampled times_of(const model::Case& benchmark);
 [[nodiscard]] Samples times_of(const ShownCases& cases);
 
-/// What it ran on, in short: "Some CPU, 2 CPUs, Release".
+/// Its machine, in short: "Some CPU, 2 CPUs, Release".
 [[nodiscard]] std::string machine_of(const model::Run& file);
 
 /// machine_of() each result, numbered if results with the same short text cannot be compared
-/// because of another kernel, compiler and so on. So equal texts mean comparable results.
+/// because of a different kernel, compiler and so on. So equal texts mean comparable results.
 [[nodiscard]] std::vector<std::string> machine_labels(
     const std::vector<const NamedResult*>& in_order);
 
 /// "1a2b3c4", or with "-dirty"; empty if not known.
 [[nodiscard]] std::string short_commit(const model::Run& file);
 
-/// A time in the unit that suits it, and the number to sort it by.
+/// A time in a suitable unit, and the number to sort it by.
 [[nodiscard]] Cell time_cell(double ns);
 
 /// "32.63 … 33.01 µs", sorted by its lower end.
@@ -70,16 +70,16 @@ using Samples = std::vector<const Sampled*>;
 
 // Parts of captions, about the samples in one plot.
 
-/// "9" or "5 to 9": the number of values of each.
+/// "9" or "5 to 9": the number of values in each sample.
 [[nodiscard]] std::string sample_count(const Samples& samples);
 
-/// What is said about the bars of medians: ", its bar the 95 % interval" if all have one.
+/// A phrase about the bars of medians: ", its bar the 95 % interval" if all have one.
 [[nodiscard]] std::string interval_phrase(const Samples& samples);
 
 /// " At most 375 dots of each are drawn, …."; empty if all are drawn.
 [[nodiscard]] std::string dots_phrase(const Samples& samples);
 
-/// The most plots of one kind: nobody looks at more, and a browser takes long to draw them. The
+/// Limit on the plots of one kind: nobody looks at more, and a browser draws them slowly. The
 /// tables contain the rest.
 inline constexpr std::size_t kMostPlots = 24;
 
@@ -98,7 +98,7 @@ template <class T>
 /// " (2 of 3)" if there are several.
 [[nodiscard]] std::string part_text(std::size_t index, std::size_t count);
 
-/// A section as it grows, with its plots.
+/// A section under construction, with its plots.
 class SectionWriter {
  public:
   SectionWriter(Document& document, std::string id, std::string title)
@@ -123,7 +123,7 @@ class SectionWriter {
                    std::string_view which) {
     say("The plots show the {} of {} {} {}; the tables have all.", shown, all, what, which);
   }
-  /// The places of the `most` greatest weights, in their order; if these are not all, says so.
+  /// The indices of the `most` greatest weights, in their order; says so if these are not all.
   std::vector<std::size_t> plotted(const std::vector<double>& weights, std::size_t most,
                                    std::string_view what, std::string_view which);
 
@@ -152,14 +152,14 @@ class SectionWriter {
 /// measured with several numbers.
 [[nodiscard]] Section workers_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// What workloads observed of themselves. Empty if none did.
+/// Observations that workloads made of themselves. Empty if there are none.
 [[nodiscard]] Section observed_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// Counters, per operation if those are known, else as the program gave them. Empty if there are
-/// none.
+/// Counters per operation if the operations are known, otherwise as the program gave them. Empty if
+/// there are none.
 [[nodiscard]] Section counters_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// Benchmarks that several results have. Empty if there are none.
+/// Benchmarks that occur in several results. Empty if there are none.
 [[nodiscard]] Section history_section(const std::vector<const NamedResult*>& in_order,
                                       const std::vector<ShownCase>& cases, Document& document);
 

@@ -1,4 +1,4 @@
-// How the number of workers matters, and what workloads observed of themselves.
+// The influence of the number of workers, and observations that workloads made of themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<double> values_of(const model::Case& benchmark, const ValueOf& value
   return values;
 }
 
-/// A value that is shown by number of workers, per operation.
+/// A value per operation, shown by number of workers.
 struct ByOperation {
   std::string_view name;
   std::string_view title;
@@ -91,7 +91,7 @@ class Grid {
   /// Whether there are points to connect.
   [[nodiscard]] bool has_lines() const { return is_line_; }
 
-  /// Draws a value for each workload that has it; those for which it is always 0 are left out.
+  /// Draws a value for each workload that has it, except where it is always 0.
   void draw(const ByOperation& what, SectionWriter& section) const {
     std::vector<WorkersPanel> panels;
     for (const auto& [subject, lines] : subjects_) {

@@ -1,4 +1,4 @@
-// The result of `taskbench run`.
+// Renders the result of `taskbench run`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,7 +37,7 @@ std::set<std::string> counter_names(const model::Run& run) {
   return names;
 }
 
-/// Names of all events, in the order in which they were asked for.
+/// Names of all events, in the order of the request.
 std::vector<std::string> event_names(const model::Run& run) {
   model::InOrder<bool> names;
   for (const model::Case& measured : run.cases) {

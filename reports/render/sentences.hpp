@@ -1,4 +1,4 @@
-// Sentences below a table or in a report, and what they are about.
+// Sentences for a table's notes or a report, with the names that they are about.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,10 +29,10 @@ inline void append(Sentences& sentences, Sentences more) {
   for (std::string& each : more) sentences.push_back(std::move(each));
 }
 
-/// The text with a capital letter at its beginning.
+/// The text with a capital letter at the beginning.
 [[nodiscard]] std::string capitalised(std::string text);
 
-/// "sort, hash and 7 more: only head has it."; nothing if there are no names.
+/// "sort, hash and 7 more: only head has it."; adds nothing if there are no names.
 void add_named(Sentences& sentences, const std::vector<std::string>& names, std::string_view what);
 
 using NamesAndReasons = std::vector<model::LeftOut>;

@@ -1,4 +1,4 @@
-// Documents on a terminal: in lines that fit, and coloured if that is wanted.
+// Prints documents on a terminal: in lines that fit, with colours if requested.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Line {
   bool is_heading = false;
 };
 
-/// The width of each column: the most that `measure` finds in one of its cells.
+/// The width of each column: the maximum of `measure` over its cells.
 template <class Measure>
 std::vector<std::size_t> widths_of(std::span<const Line> lines, std::size_t columns,
                                    Measure measure) {
@@ -63,8 +63,8 @@ std::vector<std::size_t> widths_of(std::span<const Line> lines, std::size_t colu
 }
 
 /// Distributes columns over blocks of lines, in order, after the first column, which every block
-/// has. Columns of a part that fits into one block are not split. Returns the number of columns of
-/// each block.
+/// has. A part whose columns fit into one block is not split. Returns the number of columns of each
+/// block.
 std::vector<std::size_t> distribute(std::span<const std::size_t> widths,
                                     std::span<const Column> columns, std::size_t label_width,
                                     std::size_t width) {
@@ -116,7 +116,7 @@ class Layout {
       widths_ = widths_of(with_titles(), columns_.size(), display_width);
       blocks_ = distribute(std::span(widths_).subspan(1), std::span(columns_).subspan(1),
                            widths_.front(), style.columns());
-      if (blocks_.size() == 1) return;  // else in several blocks, which have room for long titles
+      if (blocks_.size() == 1) return;  // several blocks have room for long titles
     }
   }
 
@@ -243,7 +243,7 @@ class Layout {
   /// Narrows the widest columns that can be wrapped until the table fits. If that is impossible,
   /// changes nothing and returns false.
   bool narrow(const std::vector<std::size_t>& least) {
-    constexpr std::size_t kReadable = 20;  // narrower text is a ribbon of words
+    constexpr std::size_t kReadable = 20;  // narrower text is hard to read
     std::vector<std::size_t> tried = widths_;
     while (sum(tried) + kGap * (tried.size() - 1) > style_.table_columns()) {
       std::size_t* widest = nullptr;
@@ -263,7 +263,7 @@ class Layout {
   std::vector<Line> lines_;
   std::vector<std::size_t> widths_;
   std::vector<std::size_t> blocks_;  ///< columns in each, besides the first
-  bool is_broken_ = false;           ///< into blocks, where it does not fit
+  bool is_broken_ = false;           ///< into blocks, if it does not fit
   bool is_short_ = false;
   std::string text_;
 };
@@ -277,14 +277,14 @@ class Page {
       begin(Kind::other);
       lines(document.title, kBold, "", style_.columns());
     }
-    // A lead in plain words is an answer: one line for scripts, where rows are one line.
+    // If rows are one line, for scripts, so is a lead in plain words, which is an answer.
     for (const Paragraph& each : document.lead) add(each, style_.table_columns());
     for (const Section& each : document.sections) section(each);
     return std::move(text_);
   }
 
  private:
-  /// What was printed last. Paragraphs of one kind follow each other without an empty line.
+  /// The kind of the last output. Paragraphs of one kind follow each other without an empty line.
   enum class Kind { nothing, heading, text, quiet, other };
 
   void begin(Kind kind) {
@@ -293,7 +293,7 @@ class Page {
     last_ = kind;
   }
 
-  /// Text in lines; every one but the first begins with `indent`.
+  /// Text in lines; all but the first begin with `indent`.
   void lines(std::string_view text, std::string_view ink, std::string_view indent,
              std::size_t width) {
     for (const std::string& each : wrap(printable(text), width, indent)) {
@@ -338,14 +338,14 @@ class Page {
     begin(Kind::other);
     bool was_short = true;
     for (const Finding& each : content.findings) {
-      // A finding without more to say takes one line, without an empty line before it.
+      // A finding without details takes one line, without an empty line before it.
       const bool is_short = each.detail.empty();
       if (&each != content.findings.data() && !(is_short && was_short)) text_ += '\n';
       was_short = is_short;
       labelled(each.label, ink_of(each.tone), each.text, "");
       if (!is_short) labelled("", "", each.detail, kDim);
       if (each.command.empty()) continue;
-      // A command stays on one line, however long, so that it can be copied.
+      // A command stays on one line, of any length, so that it can be copied.
       text_ += std::string(kLabelWidth, ' ') +
                inked(style_, kBold, "→ " + printable(each.command)) + '\n';
     }

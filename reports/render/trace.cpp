@@ -37,7 +37,7 @@ std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64
   const auto number = [](std::uint64_t value) {
     return Cell(with_separators(value), Tone::plain, static_cast<double>(value));
   };
-  // Cells for what only workers do.
+  // Cells for activities of workers only.
   const auto own = [&](Cell cell) { return is_worker ? std::move(cell) : none; };
   const auto count = [&](TraceInstantKind kind) { return number(count_of(row, kind)); };
   const auto size = [&](const auto& spans) { return own(number(spans.size())); };

@@ -13,7 +13,7 @@ namespace {
 using verdict::Verdict;
 using Benchmark = VerdictText::Benchmark;
 
-// Limits for a comment, which everybody on a pull request sees. GitHub takes 65,536 characters.
+// Limits on a comment, which everybody on a pull request sees. GitHub accepts 65,536 characters.
 constexpr std::size_t kMostFailures = 12;
 constexpr std::size_t kMostRemarks = 8;
 constexpr std::size_t kMostFoldedFailures = 60;

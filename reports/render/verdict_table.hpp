@@ -20,7 +20,7 @@ namespace taskbench::reports::render {
 /// The figures, with the reason below each row that fails.
 [[nodiscard]] Table table_of(const VerdictText& text);
 
-/// The table; what is undecided, and the remarks; and the headline last, where it is still visible
+/// The table; what is undecided, and the remarks; and the headline last, where it remains visible
 /// on a terminal.
 [[nodiscard]] Document document(const VerdictText& text);
 
@@ -37,12 +37,12 @@ namespace taskbench::reports::render {
 /// A value of a metric: "12.3 MB", "1,840".
 [[nodiscard]] std::string value_text(const std::string& metric, double value);
 
-/// A change of a metric of which more is better, as head over base, less 1: verdicts have it as
-/// base over head.
+/// Converts the change of a metric of which more is better: verdicts have it as base over head,
+/// this is head over base, less 1.
 [[nodiscard]] inline double head_over_base(double change) { return 1 / (1 + change) - 1; }
 
-/// The verdict on a metric that was asked for, whose changes are head over base, less 1, also if
-/// more is better.
+/// The verdict on a requested metric, with changes as head over base, less 1, even if more is
+/// better.
 template <class Judged>
 [[nodiscard]] Judged as_ratio(Judged row) {
   if (!row.more_is_better) return row;
@@ -57,7 +57,7 @@ template <class Judged>
   return row;
 }
 
-/// Makes a metric the one that the benchmark's verdict is about, as far as its figures go.
+/// Makes the benchmark's verdict one about this metric, using those figures that it has.
 template <class Figures>
 void take_figures(Metric metric, const Figures& from, VerdictText::Benchmark& benchmark) {
   benchmark.metric = metric;
@@ -70,7 +70,7 @@ void take_figures(Metric metric, const Figures& from, VerdictText::Benchmark& be
   benchmark.threshold = from.delta;
 }
 
-/// Likewise a metric that was asked for.
+/// Likewise for a requested metric.
 template <class Judged>
 void take_judged(const Judged& from, VerdictText::Benchmark& benchmark) {
   take_figures(Metric::asked_for, as_ratio(from), benchmark);
@@ -80,26 +80,26 @@ void take_judged(const Judged& from, VerdictText::Benchmark& benchmark) {
       value_text(from.metric, from.base) + " → " + value_text(from.metric, from.head);
 }
 
-/// What is judged besides times: "5.0 % more peak_memory_bytes".
+/// Thresholds other than those of times: "5.0 % more peak_memory_bytes".
 [[nodiscard]] Sentences judged_thresholds(const std::vector<model::JudgedMetric>& judged);
 
 /// "PASS, faster"
 [[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
                                        std::string_view better = "faster");
 
-/// A sentence for the benchmarks whose noise floor is higher than `delta`, and so decides in its
-/// place.
+/// A sentence for the benchmarks whose noise floor is higher than `delta` and therefore replaces
+/// it.
 [[nodiscard]] Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors,
                                      double delta);
 
-/// A row of what was counted, whose figures are dashes so far.
+/// A row for counts, with dashes for its figures at first.
 [[nodiscard]] VerdictText::Row counted_row(const Cells& titles, std::string_view what,
                                            verdict::Verdict verdict, bool acknowledged,
                                            bool is_fewer);
 
-/// Adds a row for the instructions; those that are only shown have one if they have changed. If the
-/// benchmark would pass by its times, and does not by its instructions, makes these the metric of
-/// its verdict.
+/// Adds a row for the instructions; if they are only shown, only if they have changed. If the
+/// benchmark would pass by its times but does not by its instructions, its verdict is then about
+/// these.
 void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
                       VerdictText::Benchmark& benchmark);
 
@@ -115,7 +115,7 @@ inline constexpr std::string_view kNoInstructions = "no instruction counts ";
 /// A sentence that explains the row of instructions.
 [[nodiscard]] std::string instructions_remark();
 
-/// How a comment begins.
+/// The beginning of a comment.
 struct CommentStyle {
   std::string title = "taskbench";
   bool marked = false;  ///< kCommentMarker is its first line
@@ -128,8 +128,8 @@ inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 [[nodiscard]] Document comment_of(const CommentStyle& style, std::string_view headline,
                                   Section body);
 
-/// A comment below its heading: at most 36 lines that are not folded, however many benchmarks there
-/// are. `compared` says what was compared; `method` goes below the basis.
+/// A comment below its heading: at most 36 lines that are not folded, for any number of benchmarks.
+/// `compared` names the two sides; `method` goes below the basis.
 [[nodiscard]] Section comment_body(const VerdictText& text, const std::string& compared,
                                    std::vector<Block> method = {});
 

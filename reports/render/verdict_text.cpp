@@ -18,7 +18,7 @@ namespace {
 using verdict::Verdict;
 using Benchmark = VerdictText::Benchmark;
 
-/// How a metric that has grown is put into words.
+/// The wording for a metric that has grown.
 struct Words {
   std::string_view one;      ///< "sort {} slower"
   std::string_view several;  ///< "3 of 40 benchmarks {}"
@@ -42,8 +42,8 @@ std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
   return static_cast<std::size_t>(std::ranges::count(benchmarks, metric, &Benchmark::metric));
 }
 
-/// The size of the change, without its sign; instructions with two decimals, since they are counted
-/// exactly.
+/// The size of the change, without its sign; for instructions with two decimals, since counts are
+/// exact.
 std::string amount(const Benchmark& of) {
   if (of.metric == Metric::counts) return of.counts.front();
   std::string text = fmt::format("{:.{}f} %", 100 * std::abs(of.change),
@@ -104,7 +104,7 @@ bool is_by_count(const Benchmark* each) {
 }
 
 std::string false_alarm_text(const Benchmarks& timed, const Certainty& certainty) {
-  // Each metric is judged separately, with the same chance of a false alarm again.
+  // Each metric is judged separately, each with its own chance of a false alarm.
   std::set<std::pair<bool, std::string_view>> families;
   for (const Benchmark* each : timed) {
     families.emplace(each->metric == Metric::cpu_time, each->metric_name);
@@ -115,8 +115,7 @@ std::string false_alarm_text(const Benchmarks& timed, const Certainty& certainty
                      certainty.layout_aside ? ", code layout aside" : "");
 }
 
-/// What fails by its time, or what fails by its counts: "sort is 12.3 % slower (…), 1 of 6
-/// benchmarks".
+/// Failures by time, or failures by counts: "sort is 12.3 % slower (…), 1 of 6 benchmarks".
 std::string failed_text(const Benchmarks& failed, std::size_t all, double interval_level) {
   if (failed.empty()) return {};
   if (failed.size() > 1) return kinds_text(failed, all) + worst_text(failed, interval_level);
@@ -125,7 +124,7 @@ std::string failed_text(const Benchmarks& failed, std::size_t all, double interv
   return all > 1 ? fmt::format("{}, 1 of {} benchmarks", what, all) : what;
 }
 
-/// What costs more by exact count, also where something is slower, too.
+/// Exact counts that have grown, including those where something is slower, too.
 std::string counted_text(const Benchmarks& failed, std::size_t all, double interval_level) {
   std::vector<Benchmark> counted;
   for (const Benchmark* each : failed) {
@@ -154,7 +153,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
   return what;
 }
 
-/// ", and may be slower by up to 14.0 %"; empty unless that is known for all.
+/// ", and may be slower by up to 14.0 %"; empty unless known for all.
 std::string at_most_text(const Benchmarks& of) {
   double most = 0;
   for (const Benchmark* each : of) {
@@ -164,11 +163,11 @@ std::string at_most_text(const Benchmarks& of) {
   return most > 0 ? fmt::format(", and may be slower by up to {}", percent(most)) : std::string();
 }
 
-/// How much more it needs, relative, or how much less it brings.
+/// The relative worsening: how much more it needs, or how much less it yields.
 double worse_by(const Benchmark& of) { return of.more_is_better ? -of.change : of.change; }
 
-/// "; sort seems 129.0 % slower, which may be chance", of the greatest change that would matter;
-/// empty if there is none.
+/// "; sort seems 129.0 % slower, which may be chance", for the greatest relevant change; empty if
+/// there is none.
 std::string seeming_text(const Benchmarks& open, std::size_t all) {
   const Benchmark* most = nullptr;
   for (const Benchmark* each : open) {
@@ -251,7 +250,7 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
 
 /// "sort's CPU time (+5.0 %, -3.0 % … +14.2 %)"
 std::string so_far(const Benchmark& undecided) {
-  // The reason already says that the instructions are not known.
+  // The reason already says that the instructions are unknown.
   if (undecided.metric == Metric::instructions) return undecided.name;
   std::string name = undecided.name + std::string(words_of(undecided.metric).of);
   if (undecided.metric == Metric::asked_for) name += "'s " + undecided.metric_name;

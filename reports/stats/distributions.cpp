@@ -9,8 +9,8 @@
 namespace taskbench::reports::stats {
 namespace {
 
-// Doubles are as exact here as long doubles, as far as anybody needs, and twice as fast. Arguments
-// out of range are refused before, so that Boost never throws.
+// Doubles are accurate enough here, and twice as fast as long doubles. Arguments out of range are
+// rejected earlier, so that Boost never throws.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 using Normal = boost::math::normal_distribution<double, Policy>;

@@ -1,5 +1,5 @@
-// The few distribution functions that the other files need, exact to about twelve digits, even in
-// the far tail.
+// The few distribution functions that the other files need, accurate to about twelve digits, even
+// in the far tail.
 #pragma once
 
 namespace taskbench::reports::stats {

@@ -11,7 +11,7 @@ std::vector<double> fitted_levels(std::size_t members,
                                   std::span<const PairDifference> differences) {
   if (members < 2) throw std::invalid_argument("levels take two members at least");
   // The normal equations. Each row says that a member's level is the mean of what its differences
-  // to the others imply. The last member's level is set to 0, or they would be singular.
+  // to the others imply. The last member's level is set to 0; otherwise they would be singular.
   const std::size_t unknowns = members - 1;
   std::vector<std::vector<double>> rows(members, std::vector<double>(members + 1));
   for (const auto& [from, to, difference] : differences) {
@@ -26,7 +26,7 @@ std::vector<double> fitted_levels(std::size_t members,
     }
   }
   // The equations of a connected graph are positive definite: elimination needs no pivoting, and a
-  // pivot of 0 is a member without a link to the last one.
+  // pivot of 0 means a member without a link to the last one.
   constexpr double kSingular = 1e-9;
   for (std::size_t pivot = 0; pivot < unknowns; ++pivot) {
     if (rows[pivot][pivot] < kSingular) {

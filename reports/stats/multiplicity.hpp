@@ -1,8 +1,8 @@
-// Adjusted p-values for several tests with different samples. If they share blocks, maxT finds more
-// (sign_flip.hpp).
+// Adjusted p-values for several tests with different samples. If the tests share blocks, maxT finds
+// more (sign_flip.hpp).
 //
-// If tests with an adjusted p <= a are rejected, the chance that any true hypothesis is among them
-// is at most a.
+// If tests with an adjusted p <= a are rejected, the chance of rejecting any true hypothesis is at
+// most a.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 namespace taskbench::reports::stats {
 
 /// Holm's procedure (A simple sequentially rejective multiple test procedure, 1979): the smallest p
-/// times m, the next times m - 1 and so on, none less than the one before. Holds however the tests
-/// depend on each other. Results are in the order of the arguments. Throws std::invalid_argument
-/// for no values and for values that are not between 0 and 1.
+/// times m, the next times m - 1 and so on, none less than the one before. Valid under any
+/// dependence between the tests. Results are in the order of the arguments. Throws
+/// std::invalid_argument for no values and for values that are not between 0 and 1.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);
 
 }  // namespace taskbench::reports::stats

@@ -31,13 +31,13 @@ double alpha_of_each(const TestErrors& errors) {
   return errors.alpha / static_cast<double>(errors.workloads);
 }
 
-/// How many of the 2^blocks sign patterns may count as significant in one workload.
+/// Number of the 2^blocks sign patterns that may count as significant in one workload.
 double outcomes(std::size_t blocks, const TestErrors& errors) {
   return alpha_of_each(errors) * std::pow(2.0, static_cast<double>(blocks));
 }
 
-/// How far, as a log ratio, the effect must lie beyond a threshold to pass it with probability 1 -
-/// error.
+/// Distance, as a log ratio, by which the effect must exceed a threshold to pass it with
+/// probability 1 - error.
 double margin(double error, double deviation, std::size_t blocks) {
   const auto n = static_cast<double>(blocks);
   return student_t_quantile(1 - error, n - 1) * deviation / std::sqrt(n);

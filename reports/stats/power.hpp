@@ -1,10 +1,10 @@
-// What a trial could have detected, and what it would take to detect less:
+// The effect that a trial could have detected, and the blocks needed to detect a given one:
 // docs/design/measurement.md.
 //
 // `deviation` is the deviation of the block differences, as log ratios. Pass
 // stats::robust_deviation (walsh.hpp): it is to the signed-rank test what the standard deviation is
-// to the t-test. The standard deviation of heavy-tailed differences is far larger, and would claim
-// that the trial could detect less than it can.
+// to the t-test. The standard deviation of heavy-tailed differences is far larger, and would
+// understate what the trial can detect.
 //
 // Every function throws std::invalid_argument for a deviation, epsilon or delta that is negative or
 // not finite, for no blocks, and for an error that is not between 0 and 1.
@@ -17,7 +17,7 @@
 
 namespace taskbench::reports::stats {
 
-/// How sure a test must be.
+/// The error rates of a test.
 struct TestErrors {
   double alpha = 0.01;        ///< of a false alarm in any of the workloads
   double beta = 0.2;          ///< of a missed slowdown: 0.2 is a power of 80 %
@@ -45,19 +45,19 @@ struct TestErrors {
 [[nodiscard]] double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon,
                                             double delta, const TestErrors& errors);
 
-/// The least number of blocks after which a trial that ends there can fail anything at all: least_p
-/// is below what last_look (sequential.hpp) has left of alpha. With workloads above 1, as many of
-/// the 2^blocks sign patterns must be below it: from there on a change need not be so great that it
-/// shows in every block. Empty if no number is enough.
+/// The smallest number of blocks after which a trial that ends there can fail anything at all:
+/// least_p is below what last_look (sequential.hpp) has left of alpha. With workloads above 1, that
+/// many of the 2^blocks sign patterns must be below it: from there on a change need not be so large
+/// that it shows in every block. Empty if no number is enough.
 [[nodiscard]] std::optional<std::size_t> least_blocks(const TrialErrors& errors,
                                                       std::size_t workloads = 1);
 
-/// About how many blocks lead to a verdict with a probability of 80 %, if the effect (a log ratio)
-/// and the deviation are what they seem and the trial ends after them. For an effect of ln(1 +
-/// delta) or more, this is where it becomes minimum_failing_effect; for a smaller effect, where its
-/// margin of error ends below ln(1 + delta); each with what last_look (sequential.hpp) has left. If
-/// delta is less than epsilon, epsilon is used for it. Empty if more than a million are needed,
-/// since the effect is too close to the threshold. Also throws for an effect that is not finite.
+/// Approximate number of blocks that lead to a verdict with a probability of 80 %, if the effect (a
+/// log ratio) and the deviation are as estimated and the trial ends after them. An effect of ln(1 +
+/// delta) or more then equals minimum_failing_effect; the margin of error of a smaller effect then
+/// ends below ln(1 + delta); both with what last_look (sequential.hpp) has left. If delta is less
+/// than epsilon, epsilon is used for it. Empty if more than a million are needed, since the effect
+/// is too close to the threshold. Also throws for an effect that is not finite.
 [[nodiscard]] std::optional<std::size_t> blocks_needed(double deviation, double effect,
                                                        double epsilon, double delta,
                                                        const TrialErrors& errors,

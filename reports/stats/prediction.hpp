@@ -1,4 +1,4 @@
-// What a further run may show if nothing has changed: docs/design/baselines.md.
+// Predicts the result of a further run if nothing has changed: docs/design/baselines.md.
 #pragma once
 
 #include <span>
@@ -15,9 +15,9 @@ struct Level {
 
 /// The level of values. From nine values on, the lowest and the highest seventh do not count, so
 /// that a disturbed value has no influence: the trimmed mean, and the Winsorised standard deviation
-/// divided by the share that is left (Tukey and McLaughlin 1963; Yuen 1974), with as many degrees
-/// of freedom as values are left, less one. For fewer values, mean and standard deviation. Throws
-/// std::invalid_argument for fewer than two values, and for values that are not finite.
+/// divided by the remaining share (Tukey and McLaughlin 1963; Yuen 1974), with one degree of
+/// freedom less than the number of remaining values. For fewer values, mean and standard deviation.
+/// Throws std::invalid_argument for fewer than two values, and for values that are not finite.
 [[nodiscard]] Level level_of(std::span<const double> values);
 
 /// How far a further value exceeds the level's mean with probability alpha:

@@ -1,5 +1,5 @@
-// What the functions of this folder require of their arguments. A violation is a mistake of the
-// caller: std::invalid_argument, whose text names the statistic.
+// Preconditions of the functions in this folder. A violation is a mistake of the caller:
+// std::invalid_argument, whose text names the statistic.
 #pragma once
 
 #include <algorithm>

@@ -26,8 +26,8 @@ std::vector<std::size_t> look_blocks(std::size_t max_blocks) {
   return blocks;
 }
 
-/// Shares of 1 for so many looks: `first_share` for the one with index `first`, none for the looks
-/// before it, and the rest for the others, each as much as its number.
+/// Shares of 1 for this many looks: `first_share` for the one with index `first`, none for the
+/// looks before it, and the rest for the others, in proportion to their numbers.
 std::vector<double> shares(std::size_t looks, std::size_t first, double first_share) {
   std::vector<double> result(looks, 0);
   double sum = 0;

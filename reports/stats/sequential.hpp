@@ -1,7 +1,7 @@
-// When a trial may be judged, and how much of its error each judgement may spend. Whoever looks
-// after every block eventually finds a "significant" difference; here the errors of all looks add
-// up to the promised error (Bonferroni's inequality, which makes no assumption on how looks depend
-// on each other, and so is on the cautious side).
+// When a trial may be judged, and how much of its error each judgement may spend. Looking after
+// every block eventually finds a "significant" difference; here the errors of all looks add up to
+// the promised error (Bonferroni's inequality, which makes no assumption on the dependence between
+// looks, and is therefore conservative).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct TrialErrors {
   bool at_once = false;  ///< both errors are spent at one look, at the end
 };
 
-/// One judgement of a trial.
+/// One interim judgement of a trial.
 struct Look {
   std::size_t blocks = 0;
   double alpha = 0;       ///< a FAIL needs an adjusted p below this
@@ -38,16 +38,16 @@ struct Look {
 /// the change that matters. Most trials are of changes that change nothing; they should end early.
 [[nodiscard]] std::vector<Look> looks(const TrialErrors& errors);
 
-/// Looks after so many observations each, in this order, which share the errors as those of a trial
-/// do. A single look has all of both errors.
+/// Looks after these numbers of observations, in this order, which share the errors like the looks
+/// of a trial. A single look has all of both errors.
 [[nodiscard]] std::vector<Look> looks_at(const std::vector<std::size_t>& observations,
                                          const TrialErrors& errors);
 
-/// The judgement of a trial that ends for good after this many blocks. It spends everything that
-/// the looks at fewer blocks have left, and replaces a look at the same number. Both errors are 0
-/// after more than max_blocks: then nothing can fail, and the upper bound is infinite. Only for an
-/// end that does not depend on the measured differences, such as that of the time budget, and only
-/// once: a trial that continued would have no error left to spend. Throws as looks() does.
+/// The judgement of a trial that ends for good after this many blocks. It spends all that the looks
+/// at fewer blocks have left, and replaces a look at the same number. Both errors are 0 after more
+/// than max_blocks: then nothing can fail, and the upper bound is infinite. Only for an end that
+/// does not depend on the measured differences, such as that of the time budget, and only once: a
+/// trial that continued would have no error left to spend. Throws as looks() does.
 [[nodiscard]] Look last_look(std::size_t blocks, const TrialErrors& errors);
 
 }  // namespace taskbench::reports::stats

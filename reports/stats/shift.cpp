@@ -49,9 +49,8 @@ std::vector<double> new_pair_count_distribution(std::size_t n, std::size_t m) {
   return of[n];
 }
 
-/// The distribution, kept from one call to the next: thousands of benchmarks are compared with the
-/// same numbers of values. U and n m - U have the same distribution, so it does not matter which
-/// sample is which.
+/// The distribution, cached: thousands of benchmarks are compared with the same numbers of values.
+/// U and n m - U have the same distribution, so the order of the samples does not matter.
 const std::vector<double>& pair_count_distribution(std::size_t n, std::size_t m) {
   struct Last {
     std::size_t n = 0;

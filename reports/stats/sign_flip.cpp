@@ -23,8 +23,8 @@ struct Standing {
   auto operator<=>(const Standing&) const = default;
 };
 
-/// Sums of signed ranks and sizes, as whole numbers, so that they are exact in whatever order they
-/// are computed.
+/// Sums of signed ranks and sizes, as whole numbers, so that they are exact in any order of
+/// summation.
 struct Sums {
   std::int64_t ranks = 0;  // doubled
   std::int64_t sizes = 0;  // in units of the root of the sum of their squares, times 2^40
@@ -117,8 +117,8 @@ class Workload {
     return lower_tail[static_cast<std::size_t>((against + 3) / 4)];
   }
 
-  /// Counts the patterns. `greatest` has, for each, the greatest standing of the workloads that are
-  /// not ahead of this one, and then of this one, too.
+  /// Counts the patterns. On entry, `greatest` has, for each, the greatest standing of the
+  /// workloads that are not ahead of this one; on return, it includes this one.
   void count(const Patterns& patterns, std::vector<Standing>& greatest) {
     const std::vector<Sums> table = sums_of_flips();
     for (std::size_t i = 0; i < patterns.count(); ++i) {
@@ -146,7 +146,7 @@ class Workload {
     return {static_cast<double>(sums.ranks) * scale_, sums.sizes};
   }
 
-  /// The sums of each eight blocks under all of their flips: a pattern of 256 blocks is then 32
+  /// The sums of each eight blocks under all of their flips: a pattern of 256 blocks then takes 32
   /// additions.
   [[nodiscard]] std::vector<Sums> sums_of_flips() const {
     std::vector<Sums> blocks = signed_;
@@ -157,7 +157,7 @@ class Workload {
       const std::size_t none_turned = table.size();
       Sums& sums = table.emplace_back();
       for (std::size_t i = from; i < from + kTogether; ++i) sums += blocks[i];
-      for (std::size_t flips = 1; flips < kEntries; ++flips) {  // one more than an earlier entry
+      for (std::size_t flips = 1; flips < kEntries; ++flips) {  // one flip more than an earlier one
         const Sums& turned = blocks[from + static_cast<std::size_t>(std::countr_zero(flips))];
         const Sums& without = table[none_turned + (flips & (flips - 1))];
         table.push_back({without.ranks - 2 * turned.ranks, without.sizes - 2 * turned.sizes});
@@ -166,7 +166,7 @@ class Workload {
     return table;
   }
 
-  /// Takes the score of what is greater: it is as if it were 0, and the others move up a rank.
+  /// Removes the score of larger values: they count as 0, and the others move up a rank.
   static void leave_out_above(double most, std::vector<double>& sizes, std::vector<int>& signs) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] > most) sizes[i] = signs[i] = 0;

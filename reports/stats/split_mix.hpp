@@ -1,5 +1,5 @@
-// Random bits that are equal on every machine and with every compiler: what depends on a seed must
-// be repeatable from the journal alone.
+// Random bits that are equal on every machine and with every compiler: whatever depends on a seed
+// must be reproducible from the journal alone.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ namespace taskbench::reports::stats {
 [[nodiscard]] double standard_deviation(std::span<const double> values);
 
 /// Standard deviation over mean, a fraction; 0 for a single value and if all values are 0. As in
-/// Google Benchmark's "cv" rows, which contain NaN in the latter case.
+/// Google Benchmark's "cv" rows, except that these contain NaN in the latter case.
 [[nodiscard]] double coefficient_of_variation(std::span<const double> values);
 
 /// The summary of a few values of one quantity.
@@ -42,11 +42,11 @@ struct Spread {
   double max = 0;
 };
 
-/// The spread of the values that are finite; empty if there are none.
+/// The spread of the finite values; empty if there are none.
 [[nodiscard]] std::optional<Spread> spread_of(std::span<const double> values);
 
-/// Whether the repetition was timed: it has iterations, and finite times that are not negative.
-/// Every statistic and every row of a result file rests on complete repetitions only.
+/// Whether the repetition was timed: it has iterations, and finite times that are not negative. All
+/// statistics and all rows of a result file use complete repetitions only.
 [[nodiscard]] bool is_complete(const model::Repetition& repetition);
 
 /// The complete repetitions of a case; none if it failed.
@@ -65,7 +65,7 @@ struct SwitchesSummary {
 struct CaseSummary {
   Spread real_ns{};  ///< over the complete repetitions
   Spread cpu_ns{};
-  /// The median of real_ns over the case's operations; empty when those are not known.
+  /// The median of real_ns per operation; empty if the number of operations is not known.
   std::optional<double> ns_per_operation{};
   SwitchesSummary switches{};
   std::map<std::string, double> counters{};  ///< per iteration, median over the repetitions
@@ -80,7 +80,7 @@ struct CaseSummary {
 /// Why a case has no summary.
 [[nodiscard]] std::string why_unmeasured(const model::Case& measured);
 
-/// One message for each thing that is wrong with the case; empty for a good one.
+/// One message for each problem of the case; empty if there is none.
 [[nodiscard]] std::vector<std::string> errors_of(const model::Case& measured);
 
 /// A statistic over the repetitions of a case, as Google Benchmark reports it.
@@ -98,8 +98,8 @@ inline constexpr std::array<Aggregate, 4> kAggregates{{
 }};
 inline constexpr const Aggregate& kMedian = kAggregates[1];
 
-/// One statistic of every quantity, over the repetitions that have it, as if they were one. The
-/// case's events are not in it.
+/// One statistic of every quantity, over the repetitions that have it, in the form of a repetition.
+/// The case's events are not included.
 [[nodiscard]] model::Repetition aggregate(std::span<const model::Repetition> repetitions,
                                           const Aggregate& statistic);
 
@@ -109,7 +109,7 @@ inline constexpr const Aggregate& kMedian = kAggregates[1];
 /// for values that are not finite.
 [[nodiscard]] double quantile(std::span<const double> values, double p);
 
-// Summaries of the floor: how long the least takes. Pure functions.
+// Summaries of the floor, the least that things can take. Pure functions.
 
 /// Times in ns. One sample has no spread.
 struct FloorSummary {
@@ -117,10 +117,10 @@ struct FloorSummary {
   double min = 0;
   std::optional<double> lower_quartile;
   std::optional<double> upper_quartile;
-  std::optional<double> p99;  ///< only of a hundred samples or more
+  std::optional<double> p99;  ///< only for a hundred samples or more
 };
 
-/// Empty if there are no samples, or one that is no finite number.
+/// Empty if there are no samples, or if one is not finite.
 [[nodiscard]] std::optional<FloorSummary> summarize(const model::FloorFigure& figure);
 
 }  // namespace taskbench::reports::stats

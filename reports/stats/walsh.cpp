@@ -20,12 +20,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The Walsh averages of values, found by their ranks without making all n (n + 1) / 2 of them.
+/// The Walsh averages of values, found by their ranks without computing all n (n + 1) / 2 of them.
 /// Those of sorted values increase along each row and each column of a triangle: row i has the
-/// means of value i and itself or a later one. So one walk along the border says how many are below
-/// a pivot, and what cannot be the one that is looked for is cut from the rows, until few are left
-/// (Johnson and Mizoguchi, Selecting the Kth element in X + Y and X1 + ... + Xm, 1978; with pivots
-/// drawn at random, Monahan, ACM Algorithm 616, 1984).
+/// means of value i and itself or a later one. So one walk along the border tells how many are
+/// below a pivot, and averages that cannot be the wanted one are cut from the rows, until few are
+/// left (Johnson and Mizoguchi, Selecting the Kth element in X + Y and X1 + ... + Xm, 1978; with
+/// pivots drawn at random, Monahan, ACM Algorithm 616, 1984).
 class WalshAverages {
  public:
   explicit WalshAverages(std::span<const double> values) : values_(values.begin(), values.end()) {
@@ -35,13 +35,13 @@ class WalshAverages {
 
   [[nodiscard]] std::size_t size() const { return values_.size() * (values_.size() + 1) / 2; }
 
-  /// The average that would be at this place, from 0, if all were sorted.
+  /// The average at this index in the sorted order, from 0.
   [[nodiscard]] double at(std::size_t place) const {
     std::vector<Row> rows;
     for (std::size_t i = 0; i < values_.size(); ++i) rows.push_back({i, values_.size()});
     std::size_t before = 0;  // averages that are known to come before those in the rows
     std::size_t left = size();
-    SplitMix64 random(place);  // decides how long it takes, not what is found
+    SplitMix64 random(place);  // affects only the time it takes, not the result
     while (left > kFew) {
       const double pivot = drawn(rows, random.next() % left);
       const std::vector<std::size_t> below = border(pivot, std::less_equal<>());
@@ -81,7 +81,7 @@ class WalshAverages {
   }
 
  private:
-  static constexpr std::size_t kFew = 256;  // to sort is quicker than to cut
+  static constexpr std::size_t kFew = 256;  // below this, sorting is faster than cutting
 
   /// The averages of a row that are left: of value i and those at `from` to `to` - 1.
   struct Row {
@@ -113,7 +113,7 @@ class WalshAverages {
     return places;
   }
 
-  /// The average that comes before this one, which is at this place: for less than at() costs.
+  /// The average that precedes this one, which is at this place: cheaper than at().
   [[nodiscard]] double before(double value, std::size_t place) const {
     const std::vector<std::size_t> below = border(value, std::less_equal<>());
     if (count(below) < place) return value;
@@ -134,8 +134,8 @@ class WalshAverages {
   std::vector<double> values_;
 };
 
-/// signed_rank_lower_tail(), kept for the next call: all benchmarks of a trial have as many blocks,
-/// all of its machines, too, and to make it takes longer than all that is then looked up.
+/// signed_rank_lower_tail(), cached: all benchmarks of a trial, and all of its machines, have
+/// equally many blocks, and computing it takes longer than all lookups.
 const std::vector<double>& lower_tail_of(std::size_t n) {
   constexpr std::size_t kMostKept = 16;
   thread_local std::map<std::size_t, std::vector<double>> kept;
@@ -158,7 +158,7 @@ Interval bounds(std::span<const double> values, double alpha) {
   const WalshAverages averages(values);
   const auto outside = cut(lower_tail_of(values.size()), alpha);
   if (!outside) return {-kInfinity, kInfinity};
-  // With an alpha of a half or more, the bounds would change places.
+  // With an alpha of a half or more, the bounds would be in the wrong order.
   return averages.from_each_end(std::min(*outside, (averages.size() - 1) / 2));
 }
 
@@ -193,7 +193,7 @@ double robust_deviation(std::span<const double> values) {
   constexpr double kTail = 0.1;
   require(values.size() >= 2, "robust deviation of fewer than two values");
   const std::vector<double>& lower_tail = lower_tail_of(values.size());
-  // Three values or fewer have no interval of 80 %; the level that their whole range has is used.
+  // Three values or fewer have no interval of 80 %; the level of their whole range is used.
   const std::size_t k = cut(lower_tail, kTail).value_or(0);
   const auto [low, high] = WalshAverages(values).from_each_end(k);
   const double width = high - low;

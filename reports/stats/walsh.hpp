@@ -24,17 +24,17 @@ namespace taskbench::reports::stats {
 /// the mean for normal noise, and not moved by outliers in up to 29 % of the values.
 [[nodiscard]] double hodges_lehmann(std::span<const double> values);
 
-/// The centre lies below this with at least probability 1 - alpha, whatever the distribution,
-/// provided that it is symmetric: it inverts the exact signed-rank test. +infinity if there are so
-/// few values that no test has such a level, 2^-n > alpha. Ties increase the probability.
+/// An upper bound of the centre with at least probability 1 - alpha, for any symmetric
+/// distribution: it inverts the exact signed-rank test. +infinity if there are too few values for a
+/// test of such a level, 2^-n > alpha. Ties increase the probability.
 [[nodiscard]] double upper_bound(std::span<const double> values, double alpha);
 
-/// Contains the centre with at least probability `confidence`: from upper_bound's mirror image to
-/// upper_bound, each with half of the error.
+/// A confidence interval of the centre with at least probability `confidence`: from upper_bound's
+/// mirror image to upper_bound, each with half of the error.
 [[nodiscard]] Interval confidence_interval(std::span<const double> values, double confidence);
 
 /// P(W <= k) for k = 0, 1, ..., where W is the sum of those of the ranks 1 to n that a fair coin
-/// picks: the distribution of either half of the signed-rank statistic without ties.
+/// selects: the distribution of either half of the signed-rank statistic without ties.
 [[nodiscard]] std::vector<double> signed_rank_lower_tail(std::size_t n);
 
 /// The standard deviation of normal noise in which a mean would estimate the centre with the same

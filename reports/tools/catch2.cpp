@@ -32,7 +32,7 @@ void read_benchmark(const Tree& element, model::Case& benchmark) {
                        .real_ns = element.get("mean.<xmlattr>.value", 0.0)});
 }
 
-/// Reads what is in a test case or a section; `name` begins the names of its benchmarks.
+/// Reads the content of a test case or a section; `name` begins the names of its benchmarks.
 void read_part(const Tree& part, const std::string& name, model::Run& run) {
   for (const auto& [kind, element] : part) {
     const std::string inner = name + attribute(element, "name");

@@ -1,4 +1,4 @@
-// Results of Catch2's benchmarks, as its reporter "xml" writes them.
+// Results of Catch2's benchmarks, from its reporter "xml".
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 namespace taskbench::reports::tools {
 
 /// Reads the benchmarks of a file of Catch2 2.9 or later. A benchmark is named by its test case,
-/// the sections around it, and itself: "sorting/large/std::sort". The file tells no samples: a
-/// benchmark has one repetition, the mean of them all, for each time that it was run. Catch2
-/// reports no CPU time: it is 0. Throws json::ReadError for what is no such file. `path` is for the
+/// the sections around it, and itself: "sorting/large/std::sort". The file does not contain
+/// samples: a benchmark has one repetition, the mean of all samples, for each time that it was run.
+/// Catch2 reports no CPU time: it is 0. Throws json::ReadError for other files. `path` is for the
 /// messages.
 [[nodiscard]] model::Run parse_catch2(const std::filesystem::path& path, std::string_view text);
 

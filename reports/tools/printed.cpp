@@ -38,7 +38,7 @@ std::string_view cpus_at_the_end(std::string_view name) {
   return name.substr(digits);
 }
 
-/// Takes the number of CPUs off the names, if all have the same.
+/// Removes the number of CPUs from the names, if all have the same.
 void leave_out_cpus(model::Run& run) {
   if (run.cases.empty()) return;
   const std::string cpus(cpus_at_the_end(run.cases.front().name));
@@ -68,8 +68,8 @@ void read_go_line(const Words& words, model::Run& run) {
   add_time(case_of(run, words[0]), std::move(repetition));
 }
 
-/// Takes "more" or "less" off the end of a line that has them behind a value and its unit. Whether
-/// more is better; empty if the line does not say.
+/// Removes "more" or "less" from the end of a line, if it follows a value and its unit. Returns
+/// whether more is better; empty if the line does not say.
 std::optional<bool> direction_in(Words& words) {
   constexpr std::size_t kFewest = 4;
   if (words.size() < kFewest || !number_in<double>(words[words.size() - 3])) return std::nullopt;

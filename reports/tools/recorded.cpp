@@ -37,7 +37,7 @@ void read_pytest(const Field& each, model::Case& benchmark) {
   }
 }
 
-/// Reads one benchmark of pyperf. What all benchmarks of a file share is in the file's metadata.
+/// Reads one benchmark of pyperf. The file's metadata hold the facts that all its benchmarks share.
 void read_pyperf(const Field& each, const Field& document, model::Run& run) {
   const auto shared = [&](const std::string& key) -> std::optional<Field> {
     for (const Field* const place : {&each, &document}) {
@@ -56,7 +56,7 @@ void read_pyperf(const Field& each, const Field& document, model::Run& run) {
   }
   for (const Field& process : each.at("runs").elements()) {
     const auto values = member(process, "values");
-    if (!values) continue;  // this process only found out how many iterations to take
+    if (!values) continue;  // this process only calibrated the iterations
     const auto own = member(process, "metadata");
     const auto loops = own && own->contains("loops") ? own->at("loops") : shared("loops");
     for (const double value_s : values->get<Numbers>()) {
@@ -78,7 +78,7 @@ void read_hyperfine(const Field& each, model::Run& run) {
   }
 }
 
-/// What a score of JMH is in ns, with its unit: "us/op", "ops/ms".
+/// A JMH score in ns, from its unit: "us/op", "ops/ms".
 std::optional<double> ns_of(double score, std::string_view unit) {
   constexpr std::string_view kTime = "/op";
   constexpr std::string_view kThroughput = "ops/";

@@ -1,6 +1,6 @@
-// Results that other tools write as JSON. Each reader throws json::ReadError for what is no result
-// of its tool; `path` is for the messages. A time that no measurement gives makes its benchmark
-// unusable. Where a tool reports no CPU time, it is 0.
+// Results that other tools write as JSON. Each reader throws json::ReadError for a file that is not
+// a result of its tool; `path` is for the messages. An impossible time makes its benchmark
+// unusable. If a tool reports no CPU time, it is 0.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace taskbench::reports::tools {
 
 /// Reads a file of `pytest --benchmark-json`, a repetition for each round. A benchmark is named by
-/// the test: "tests/test_sort.py::test_sort[10]". CPU times are those of the list "cpu_data" beside
+/// the test: "tests/test_sort.py::test_sort[10]". CPU times are from the list "cpu_data" next to
 /// "data", which taskbench adds.
 [[nodiscard]] model::Run parse_pytest_benchmark(const std::filesystem::path& path,
                                                 std::string_view text);
@@ -24,14 +24,14 @@ namespace taskbench::reports::tools {
 /// are the mean of all runs. Parameters are a part of a command.
 [[nodiscard]] model::Run parse_hyperfine(const std::filesystem::path& path, std::string_view text);
 
-/// Reads what Criterion leaves in the folder "new" of one benchmark: the texts of benchmark.json,
-/// and of sample.json, a repetition for each sample.
+/// Reads Criterion's files in the folder "new" of one benchmark: the texts of benchmark.json, and
+/// of sample.json, a repetition for each sample.
 [[nodiscard]] model::Case parse_criterion(const std::filesystem::path& path,
                                           std::string_view benchmark, std::string_view sample);
 
 /// Reads a file of JMH's `-rf json`, a repetition for each iteration of each fork. Parameters
-/// follow a benchmark's name: "org.example.Sort.quick/size=10". A throughput is taken for its
-/// reciprocal, a time. How many operations an iteration had is not told.
+/// follow a benchmark's name: "org.example.Sort.quick/size=10". A throughput is converted to its
+/// reciprocal, a time. The number of operations per iteration is not reported.
 [[nodiscard]] model::Run parse_jmh(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace taskbench::reports::tools

@@ -25,7 +25,7 @@ bool has_early(std::string_view text, std::string_view part) {
   return text.substr(0, kBeginning_bytes).find(part) != text.npos;
 }
 
-/// A tool's results: what they look like, and how they are read.
+/// A tool's results: how they are recognised, and how they are read.
 struct Format {
   bool (*is_it)(std::string_view text);
   model::Run (*parse)(const std::filesystem::path& path, std::string_view text);

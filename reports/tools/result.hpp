@@ -1,4 +1,4 @@
-// Results of any tool, recognised by what their text looks like.
+// Results of any tool, recognised by the form of their text.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace taskbench::reports::tools {
 
-/// Reads a result of taskbench or Google Benchmark, or of one of the tools that this folder knows:
-/// Catch2's XML; the JSON of hyperfine, JMH, pyperf and pytest-benchmark; what benchmarks of Go and
-/// of Rust's libtest print. Throws json::ReadError for anything else, and for a benchmark that
-/// cannot be used. `path` is for the messages.
+/// Reads a result of taskbench or Google Benchmark, or of one of the tools that this folder
+/// supports: Catch2's XML; the JSON of hyperfine, JMH, pyperf and pytest-benchmark; the output of
+/// benchmarks of Go and of Rust's libtest. Throws json::ReadError for anything else, and for a
+/// benchmark that cannot be used. `path` is for the messages.
 [[nodiscard]] model::Run parse_result(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace taskbench::reports::tools

@@ -21,17 +21,17 @@ using model::Series;
 using model::SeriesProcess;
 
 constexpr double kPower = 0.8;       // of `detectable`, as in ab
-constexpr double kMostTaken = 0.99;  // of a CPU
+constexpr double kMostTaken = 0.99;  // share of a CPU
 constexpr std::size_t kLeastForSpread = 4;
 constexpr double kMiddleHalfOfNormal = 1.349;  // standard deviations
-constexpr double kWiderThanChance = 2;         // happens once in thirty, with seven values and nine
+constexpr double kWiderThanChance = 2;         // by chance 1 in 30, with seven values and nine
 
-/// The variance of the median of normal values over that of their mean; less for a few values.
+/// The variance of the median of normal values over that of their mean; less for few values.
 constexpr double kMedianVariance = std::numbers::pi / 2;
 
 /// The variance between the levels of two series beyond the scatter of their processes, relative to
-/// the variance of a process: 0 to 0.4, measured on a shared two-core machine. Half of it is that
-/// of the stored series, half that of a round of fresh ones.
+/// the variance of a process: 0 to 0.4, measured on a shared two-core machine. Half of it belongs
+/// to the stored series, half to a round of fresh ones.
 constexpr double kSeriesVariance = 0.25;
 
 std::vector<double> corrected(const Series& series, const std::string& name) {
@@ -47,8 +47,8 @@ double geometric_mean_ns(const Series& series, const std::string& name) {
   })));
 }
 
-/// Each pass of the canary once: the one after a process is the one before the next, unless a run
-/// was resumed there.
+/// Each pass of the canary once: the pass after a process is also the pass before the next, unless
+/// a run was resumed there.
 std::vector<CanaryTimes> passes(const Series& series) {
   std::vector<CanaryTimes> result;
   for (const SeriesProcess& process : series.processes) {
@@ -58,13 +58,13 @@ std::vector<CanaryTimes> passes(const Series& series) {
   return result;
 }
 
-/// The standard deviation of normal values with the same middle half.
+/// The standard deviation of normal values with the same interquartile range.
 double deviation_of_middle(std::span<const double> values) {
   return (stats::quantile(values, 0.75) - stats::quantile(values, 0.25)) / kMiddleHalfOfNormal;
 }
 
 /// How much more the fresh values scatter than the stored ones; 1 if chance explains it. Uses the
-/// middle half, which is wide if values fall into two groups.
+/// interquartile range, which is wide if values fall into two groups.
 double widening(std::span<const double> fresh, const stats::Level& stored) {
   const double then = stored.deviation;
   if (fresh.size() < kLeastForSpread || then <= 0) return 1;
@@ -72,14 +72,14 @@ double widening(std::span<const double> fresh, const stats::Level& stored) {
   return now > kWiderThanChance * then ? now / then : 1;
 }
 
-/// What a comparison is judged by: first what is equal for all benchmarks, then what is not.
+/// The criteria of a comparison: first those shared by all benchmarks, then the others.
 struct Rule {
   double alpha = 0;
   double delta = 0;
   double pass_error = 0;
-  double explained = 0;  ///< log: how much slower the CPUs that others took can make it
-  int rounds = 1;        ///< of fresh processes; from two on, a failure must be seen twice
-  /// Logs: how much slower, or faster, the machine may have made it, as far as the canary shows.
+  double explained = 0;  ///< log: possible slowdown from the CPUs that others took
+  int rounds = 1;        ///< of fresh processes; from two on, two must show a failure
+  /// Logs: how much slower, or faster, the machine may have made it, judging by the canary.
   double slower = 0;
   double faster = 0;
   bool may_fail = true;  ///< whether others leave the program its CPUs
@@ -100,7 +100,7 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   const auto bound = [&](double level) {
     return stats::student_t_quantile(level, stored.freedom) * error;
   };
-  // The reach of a single value: a series at another time differs by more than its own processes.
+  // The prediction limit of one value: a later series differs by more than its own processes.
   const auto reach = [&](double alpha) { return wider * stats::prediction_reach(stored, alpha); };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
   const double matters = std::log1p(rule.delta);
@@ -128,7 +128,7 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   return result;
 }
 
-/// Compares all processes, and those of each round. A failure that two rounds do not show is none.
+/// Compares all processes, and those of each round. Fails only if two rounds fail.
 StoredComparison compare_rounds(const std::vector<double>& fresh, const stats::Level& stored,
                                 const Rule& rule, bool& unconfirmed) {
   StoredComparison all = compare(fresh, stored, rule);
@@ -160,7 +160,7 @@ constexpr std::array<std::pair<const char*, CanaryPart>, 4> kCanaryParts{{
     {"handover", handover},
 }};
 
-/// The logarithms of a part of the canary, one a pass; empty on a machine that has no such part.
+/// The logarithms of a part of the canary, one per pass; empty on a machine without that part.
 std::vector<double> canary_logs(const Series& series, CanaryPart part) {
   std::vector<double> result;
   for (const CanaryTimes& times : passes(series)) {
@@ -190,8 +190,8 @@ bool any_moved(const std::vector<CanaryChange>& changes) {
   return std::ranges::any_of(changes, &CanaryChange::moved);
 }
 
-/// Values beyond this many standard deviations, taken from the middle half, are moved there: a
-/// disturbed process says little of how a benchmark follows the canary.
+/// Values beyond this many standard deviations, taken from the interquartile range, are clipped to
+/// that: a disturbed process says little about how a benchmark follows the canary.
 constexpr double kFarOff = 3;
 
 std::vector<double> without_far_ones(std::vector<double> values) {
@@ -201,7 +201,7 @@ std::vector<double> without_far_ones(std::vector<double> values) {
   return values;
 }
 
-/// A part of the canary around each process of a series; empty on a machine that has no such part.
+/// A part of the canary around each process of a series; empty on a machine without that part.
 std::vector<double> around_processes(const Series& series, CanaryPart part) {
   std::vector<double> result;
   for (const SeriesProcess& process : series.processes) {
@@ -212,16 +212,16 @@ std::vector<double> around_processes(const Series& series, CanaryPart part) {
   return result;
 }
 
-/// What the processes of both series show of how a benchmark follows a part of the canary.
+/// How a benchmark follows a part of the canary, estimated from the processes of both series.
 struct Following {
-  double most = 1;   ///< of a move of the part, the share that the benchmark may make; 1 is all
-  double range = 0;  ///< log: so far the part varied within one of the series
+  double most = 1;   ///< the largest share of a part's move that the benchmark may make; 1 is all
+  double range = 0;  ///< log: how far the part varied within one of the series
 };
 
 Following following(const Series& now, const Series& stored, const std::string& name,
                     CanaryPart part) {
   constexpr double kLevel = 0.975;
-  constexpr double kAttenuation = 2;  // the passes around a process show half of what it met
+  constexpr double kAttenuation = 2;  // the passes around a process show half of its disturbance
   double parts = 0;
   double both = 0;
   double own = 0;
@@ -250,8 +250,8 @@ Following following(const Series& now, const Series& stored, const std::string& 
   return result;
 }
 
-/// What the parts that moved can have done to a benchmark: as much of a move as it may follow,
-/// and all of what goes beyond the range in which the processes showed that.
+/// The possible effect of the moved parts on a benchmark: of each move, the share that the
+/// benchmark may follow, and all that exceeds the range in which the processes showed that share.
 void add_machine(const Series& now, const Series& stored, const std::string& name,
                  const std::vector<CanaryChange>& changes, Rule& rule) {
   for (const CanaryChange& each : changes) {
@@ -259,7 +259,7 @@ void add_machine(const Series& now, const Series& stored, const std::string& nam
     const double move = std::log1p(each.change);
     const auto part = std::ranges::find(kCanaryParts, each.part,
                                         [](const auto& one) { return std::string(one.first); });
-    if (part == kCanaryParts.begin()) {  // times are corrected by the part, maybe too much
+    if (part == kCanaryParts.begin()) {  // times are corrected by this part, perhaps too much
       rule.slower = std::max(rule.slower, std::abs(move));
       rule.faster = std::max(rule.faster, std::abs(move));
       continue;
@@ -274,7 +274,7 @@ void add_machine(const Series& now, const Series& stored, const std::string& nam
   }
 }
 
-/// How many CPUs more others took than then. Unknown values count as 0.
+/// How many more CPUs others took now than then. Unknown values count as 0.
 double taken_more(const model::Fact<Others>& now, const model::Fact<Others>& then) {
   return (now ? now->taken : 0) - (then ? then->taken : 0);
 }
@@ -305,7 +305,7 @@ Verdict overall(const std::vector<BaselineRow>& rows) {
   return rows.empty() || any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
 }
 
-/// Judges whether the machine is as it was.
+/// Judges whether the machine is unchanged.
 void judge_machine(const Series& now, const Series& rolling, const Series* anchor,
                    const BaselinePolicy& policy, BaselineReport& report) {
   const auto differ = [&](const model::Fact<Others>& then) {
@@ -314,7 +314,7 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
   report.others_now = others_of(now);
   report.others_then = others_of(rolling);
   report.others_moved = differ(report.others_then);
-  // Each part separately: if one goes up and another down, their sum does not show it.
+  // Each part separately: if one rises and another falls, their sum does not show it.
   report.canary = canary_changes(now, rolling, policy);
   if (!policy.allow_busy) report.moved_cpus = moved_cpus(now);
   if (anchor == nullptr) return;
@@ -333,7 +333,7 @@ bool was_at(std::optional<double> place_ns, const SeriesProcess& process) {
   const auto [before, after] = std::pair(process.before.handover_ns, process.after.handover_ns);
   if (!before || !after) return true;
   const double place = place_ns.value_or(std::sqrt(*before * *after));
-  // Two passes this near to a place are near enough to each other for moved_cpus().
+  // Two passes this close to a place are close enough to each other for moved_cpus().
   const double nearest = std::log1p(kHandoverSpread) / 2;
   return std::abs(std::log(*before / place)) <= nearest &&
          std::abs(std::log(*after / place)) <= nearest;
@@ -388,12 +388,12 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   for (const std::string& name : now.setup.unmeasured) report.only_now.push_back(name);
   if (report.rows.empty()) return report;
 
-  // Rounds that are not over are not judged alone.
+  // Unfinished rounds are not judged separately.
   report.rounds = now.complete() ? now.rounds : 1;
   judge_machine(now, rolling, anchor, policy, report);
   // Bonferroni's correction over all comparisons, including those with the anchor. Holm's would
-  // find a little more, but then the limit of a benchmark would depend on the others' results, and
-  // could not be known beforehand.
+  // find a little more, but the limit of a benchmark would then depend on the others' results and
+  // could not be known in advance.
   const auto anchored = std::ranges::count_if(
       report.rows, [](const BaselineRow& row) { return row.anchor.has_value(); });
   const double alpha =

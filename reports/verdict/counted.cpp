@@ -15,12 +15,12 @@ namespace {
 using model::InstructionSample;
 using Counts = std::vector<double>;
 
-/// A counter of a program that says what callgrind counts of others.
+/// A program's own counter that corresponds to one of callgrind's kinds.
 struct OwnCount {
   std::string_view counter;
   std::string_view kind;
 };
-/// Those of Go's benchmarks.
+/// The counters of Go's benchmarks.
 constexpr std::array<OwnCount, 2> kOwnCounts{
     {{"allocs/op", "allocations"}, {"B/op", "allocated-bytes"}}};
 
@@ -28,13 +28,13 @@ bool all_equal(const Counts& counts) {
   return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
 }
 
-/// The counts of a side; a single one, which is that of the other side, too, stands for both.
+/// The counts of a side; a single count that is equal on the other side stands for two.
 Counts enough(const Counts& own, const Counts& other) {
   if (own.size() == 1 && own == other) return {own.front(), other.front()};
   return own;
 }
 
-/// Why a side could not be counted; empty if it was, or if nobody has tried.
+/// Why a side could not be counted; empty if it was, or if counting was not attempted.
 std::string why_unavailable(const InstructionSample* sample) {
   if (sample == nullptr || sample->unavailable.empty()) return {};
   return fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);

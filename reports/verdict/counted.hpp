@@ -1,5 +1,4 @@
-// Judges what was counted of a benchmark of a paired trial: its instructions, and their kinds.
-// Pure.
+// Judges the counts of a benchmark in a paired trial: its instructions, and their kinds. Pure.
 #pragma once
 
 #include <optional>
@@ -13,23 +12,23 @@ namespace taskbench::reports::verdict {
 
 /// The verdicts on the counts of one benchmark.
 struct Counted {
-  /// Empty if the trial has no comparable counts of it, and is not asked to judge them.
+  /// Empty if the trial has no comparable counts of it, and was not asked to judge them.
   std::optional<InstructionsVerdict> instructions;
   std::vector<KindVerdict> kinds;  ///< those that were counted on both sides
-  /// Why there are no verdicts, a clause: it could not be counted, or the counts do not repeat.
-  /// Empty also if nobody has tried.
+  /// Why there are no verdicts, as a clause: it could not be counted, or the counts do not repeat.
+  /// Also empty if counting was not attempted.
   std::string reason;
 
-  /// Whether anything that was counted differs by what counts as a change.
+  /// Whether any count differs by enough to be a change.
   [[nodiscard]] bool has_moved() const;
 };
 
-/// Whether the counts of both sides are the same, in everything that was counted. Then one process
-/// of each is enough: it repeats the other's.
+/// Whether all counts of both sides are equal. Then one process of each side is enough: it repeats
+/// the other's.
 [[nodiscard]] bool agree(const model::InstructionSample& base,
                          const model::InstructionSample& head);
 
-/// Judges the kinds that were counted on both sides. `acknowledged` are those that may grow.
+/// Judges the kinds that were counted on both sides. Those in `acknowledged` may grow.
 [[nodiscard]] std::vector<KindVerdict> judge_kinds(
     const model::InstructionSample& base, const model::InstructionSample& head,
     const std::vector<std::string>& acknowledged = {});
@@ -38,8 +37,8 @@ struct Counted {
 /// only those of kinds can fail.
 [[nodiscard]] Counted judge_counted(const model::PairedTrial& trial, const std::string& benchmark);
 
-/// Judges what the program itself counts in the processes that are timed, allocations and their
-/// bytes, as far as all processes of a side say the same.
+/// Judges the program's own counts in the timed processes, allocations and their bytes, if all
+/// processes of a side agree.
 [[nodiscard]] std::vector<KindVerdict> judge_own_counts(const model::PairedTrial& trial,
                                                         const std::string& benchmark);
 

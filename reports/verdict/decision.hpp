@@ -1,4 +1,4 @@
-// From the statistics of one workload to its verdict.
+// Derives the verdict on one workload from its statistics.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ inline constexpr std::array<std::string_view, 3> kVerdictWords{"PASS", "FAIL", "
   return kVerdictWords[static_cast<std::size_t>(verdict)];
 }
 
-/// A benchmark that could not have shown a slowdown of this many times the one that matters is
-/// blind: that it showed none means nothing.
+/// A benchmark is blind if it could not have shown a slowdown of this many times the smallest one
+/// that matters: that it showed none then means nothing.
 inline constexpr double kBlindFactor = 5;
 
-/// Whether a benchmark has no verdict and is blind. An interval whose upper end `high` excludes
-/// such a slowdown does show something. Both are relative, and empty if there is none.
+/// Whether a benchmark has no verdict and is blind. It is not if the upper end `high` of its
+/// interval excludes such a slowdown. Both arguments are relative changes, and may be empty.
 [[nodiscard]] constexpr bool is_blind(Verdict verdict, std::optional<double> detectable,
                                       std::optional<double> high, double delta) {
   const double large = kBlindFactor * delta;
@@ -42,7 +42,7 @@ inline constexpr double kBlindFactor = 5;
 /// Level of the intervals shown with a verdict, which rests on a test of its own.
 inline constexpr double kIntervalLevel = 0.95;
 
-/// What is known of one workload at one look. Effects are log ratios of candidate over baseline:
+/// The statistics of one workload at one look. Effects are log ratios of candidate over baseline:
 /// above 0 is slower.
 struct Evidence {
   double effect = 0;             ///< estimate, hodges_lehmann
@@ -54,13 +54,13 @@ struct Evidence {
 /// Relative changes: 0.03 is 3 %.
 struct Thresholds {
   double epsilon = 0;  ///< the noise floor
-  double delta = 0;    ///< the smallest change that matters; taken as epsilon when it is less
+  double delta = 0;    ///< the smallest change that matters; raised to epsilon if below
   double alpha = 0;    ///< of this look
 };
 
-/// Those of a metric that was asked for, but for alpha. Of one of which more is better, `delta` is
-/// a fall: base is larger by more than that. The floor is that of times, which says little of it:
-/// it hides at most a third of what matters.
+/// The thresholds of a requested metric, without alpha. For a metric of which more is better,
+/// `delta` is a decrease: base is larger by more than that. The noise floor of times says little
+/// about other metrics, so it counts only up to a third of the smallest change that matters.
 [[nodiscard]] constexpr Thresholds thresholds_asked_for(double delta, bool more_is_better,
                                                         double floor_of_times) {
   const double matters = more_is_better ? 1 / (1 - delta) - 1 : delta;
@@ -69,7 +69,7 @@ struct Thresholds {
 
 struct Decision {
   Verdict verdict = Verdict::inconclusive;
-  bool improved = false;  ///< a PASS, and faster by what matters, with the certainty of a FAIL
+  bool improved = false;  ///< a PASS, and faster by at least delta, with the certainty of a FAIL
 };
 
 /// FAIL: p_slower_adjusted < alpha and effect >= ln(1 + delta). Improved: the mirror image,

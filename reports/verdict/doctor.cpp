@@ -69,7 +69,7 @@ Finding quota(const DoctorFacts& facts) {
   return {Severity::ok, fmt::format("{}: as many as may be used", limit)};
 }
 
-/// Advice on busy processes: users can stop only their own.
+/// Advice on busy processes: users can stop only their own processes.
 std::string how_to_quieten(const std::vector<model::BusyProcess>& busiest) {
   if (busiest.empty()) return {};
   const auto own = std::ranges::find(busiest, true, &model::BusyProcess::is_own);
@@ -120,7 +120,7 @@ Finding steal(const DoctorFacts& facts) {
 Finding core(const DoctorFacts& facts) {
   if (!facts.core_share) return unknown(facts.core_share.reason);
   const auto& [share, slowdown] = *facts.core_share;
-  // What is slow s times as long for a share p of the time would have taken p / s of it.
+  // Work that takes a share p of the time and is slowed down s times would have taken p / s of it.
   const double lost = share * (1 - 1 / slowdown);
   const Severity severity = by_limits(lost, 0.25, 0.05, 0.01);
   if (severity == Severity::ok) return {severity, "the core does equal work in equal time"};
@@ -286,7 +286,7 @@ Finding huge_pages(const DoctorFacts& facts) {
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
-/// The diagnosis if nothing may be counted, whatever the setting says.
+/// The diagnosis if no counting is permitted, regardless of the setting.
 Finding denied(const model::CounterAccess& access) {
   const int error = access.software.error;
   const std::string failed = fmt::format("perf_event_open: {}", std::strerror(error));
@@ -356,9 +356,9 @@ struct Check {
   Finding (*diagnose)(const DoctorFacts&);
 };
 
-// Checks in the order of what each typically does to a result, which decides between those of one
-// severity. The figures are orders of magnitude from experience with benchmarks, not measurements
-// of this machine.
+// Checks in the order of their typical effect on a result, which ranks findings of equal severity.
+// The figures are orders of magnitude from experience with benchmarks, not measurements of this
+// machine.
 constexpr std::array<Check, 17> kChecks{{
     {"build", "Unoptimised or instrumented code is 2 to 50 times slower, and not evenly so.",
      build},

@@ -1,5 +1,4 @@
-// Whether the machine moved while something was measured, and how much of it others used. Pure
-// functions.
+// Whether the machine changed during a measurement, and how much of it others used. Pure functions.
 #pragma once
 
 #include <span>
@@ -14,10 +13,10 @@ namespace taskbench::reports::verdict {
 // Thresholds above which a run gets a warning.
 inline constexpr double kMovedStolenShare = 0.01;
 inline constexpr double kMovedOthersShare = 0.05;
-inline constexpr double kMovedMhzShare = 0.05;  ///< of the rate before
+inline constexpr double kMovedMhzShare = 0.05;  ///< of the earlier rate
 
-/// Something that moved by more than its threshold. Throttling and swapping have no threshold: once
-/// is enough.
+/// A quantity that moved by more than its threshold. Throttling and swapping have no threshold: one
+/// occurrence is enough.
 struct Movement {
   std::string quantity;  ///< as in the JSON: "stolen_share"
   std::string text;      ///< "3.1 % of the CPU time was stolen by the hypervisor (above 1 %)"
@@ -29,27 +28,27 @@ struct Movement {
 /// A warning on one line; empty if nothing moved.
 [[nodiscard]] std::string drift_warning(const model::Drift& drift);
 
-/// The drift over all processes that it was recorded for; without the clock rate, which is not
+/// The total drift over all processes with a recorded drift; without the clock rate, which is not
 /// recorded.
 [[nodiscard]] model::Drift drift_over(std::span<const model::ProcessSample> samples);
 
-/// The CPUs, as a number, by which others' use may differ between two series, and that others may
-/// use while a baseline or a noise floor is measured: with more, the result says too little about
+/// Number of CPUs by which the use by others may differ between two series, and which others may
+/// use while a baseline or a noise floor is measured: beyond it, the result says too little about
 /// the program.
 inline constexpr double kOthersCpus = 0.1;
 
-/// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
+/// The use of CPUs by anything but the program, in CPUs: 0.5 is half of one all the time.
 struct Others {
-  double cpus = 0;    ///< that there are
+  double cpus = 0;    ///< number of CPUs
   double used = 0;    ///< by other processes and the kernel
   double stolen = 0;  ///< by the hypervisor
-  double taken = 0;   ///< `used` and `stolen`; if greater than the mean, the middle process's
+  double taken = 0;   ///< `used` and `stolen`; of the middle process if above the mean
 
   [[nodiscard]] bool are_many() const { return taken > kOthersCpus; }
 };
 
-/// What others used while the processes with these uses ran. Unknown if one use is, and for
-/// processes that took less than a second together: the kernel counts in ticks.
+/// What others used during the processes with these uses. Unknown if one use is unknown, and if the
+/// processes took less than a second together: the kernel counts in ticks.
 [[nodiscard]] model::Fact<Others> others_of(std::span<const model::Fact<model::CpuUse>> uses);
 
 }  // namespace taskbench::reports::verdict

@@ -11,8 +11,8 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// The differences between all pairs of counts of one side, of both sides. Throws
-/// std::invalid_argument for too few counts, and for one that is less than `least`.
+/// The differences between all pairs of counts of one side, for both sides. Throws
+/// std::invalid_argument for too few counts, and for a count less than `least`.
 template <class Difference>
 std::vector<double> differences_of(std::span<const double> base, std::span<const double> head,
                                    double least, const Difference& difference) {

@@ -1,4 +1,4 @@
-// Compares counts of one benchmark on two sides, of instructions and of their kinds: without
+// Compares the counts of one benchmark on two sides, of instructions and of their kinds: without
 // statistics if the counts repeat. Pure.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace taskbench::reports::verdict {
 
-/// Smaller relative changes never fail. Another patch level of the compiler, or another libc,
-/// changes less; so would what a clock could show.
+/// Smaller relative changes never fail. Another patch level of the compiler or another libc can
+/// cause them, and no clock could measure them.
 inline constexpr double kExactDelta = 0.002;
 
-/// The least number of counts a side that shows whether they repeat.
+/// The smallest number of counts per side that shows whether they repeat.
 inline constexpr std::size_t kLeastExactCounts = 2;
 
 struct ExactChange {
@@ -31,13 +31,13 @@ struct ExactChange {
   [[nodiscard]] bool is_better() const { return change < -threshold; }
 };
 
-/// The verdict on instructions, a metric besides the times of a benchmark.
+/// The verdict on instructions, a metric in addition to the times of a benchmark.
 struct InstructionsVerdict {
   Verdict verdict = Verdict::inconclusive;
   std::optional<ExactChange> exact;  ///< empty: one side has no counts
   std::string reason;                ///< why it is inconclusive; empty otherwise
-  bool acknowledged = false;         ///< it takes more, and someone has said that it may
-  bool only_shown = false;           ///< nobody asked to judge it, so that it passes
+  bool acknowledged = false;         ///< it takes more, and the user has accepted that
+  bool only_shown = false;           ///< not requested, so that it passes
 
   [[nodiscard]] bool improved() const { return verdict == Verdict::pass && exact->is_better(); }
 };
@@ -47,8 +47,8 @@ struct InstructionsVerdict {
 [[nodiscard]] InstructionsVerdict judge_instructions(std::span<const double> base,
                                                      std::span<const double> head);
 
-/// Smaller changes of a kind's count, per iteration, never fail. A few iterations are counted: they
-/// do not tell what happens in one of them from what happens once.
+/// Smaller changes of a kind's count per iteration never fail. So few iterations are counted that
+/// one event in each cannot be told from a one-time event.
 inline constexpr double kLeastEvents = 0.5;
 
 /// The verdict on the counts of one kind: fences, allocations and so on.
@@ -68,7 +68,7 @@ struct KindVerdict {
   [[nodiscard]] bool is_better() const { return base - head > threshold; }
 };
 
-/// FAIL if head has more by more than the threshold, unless that is acknowledged. Throws
+/// FAIL if head has more by more than the threshold, unless acknowledged. Throws
 /// std::invalid_argument for fewer counts on a side than kLeastExactCounts, and for counts that are
 /// negative or not finite.
 [[nodiscard]] KindVerdict judge_kind(std::string kind, std::span<const double> base,

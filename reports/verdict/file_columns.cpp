@@ -23,7 +23,7 @@ using model::Run;
 
 /// The times of one benchmark in the files of a column.
 struct Sample {
-  std::vector<double> x;            ///< ln of the median, one a file
+  std::vector<double> x;            ///< ln of the median, one per file
   std::optional<double> deviation;  ///< of the repetitions of the last file, relative
 };
 
@@ -67,16 +67,16 @@ double p_of_both_directions(const std::vector<double>& first, const std::vector<
                   2 * std::min(stats::shift_p(first, other, 0), stats::shift_p(other, first, 0)));
 }
 
-/// A change that can be judged, with the least p that its number of files permits.
+/// A change that can be judged, with the smallest p that its number of files permits.
 struct Judgeable {
   ColumnCell* cell;
   double p;
   double least;
 };
 
-/// Judges changes. First those are left out, the least able first, that have so few files that
-/// their p cannot be below alpha, however clear they are: they must not increase the p of the
-/// others. Only the number of files decides that, nothing that was measured.
+/// Judges changes. First leaves out those with so few files that their p cannot be below alpha,
+/// however clear the change, the least able first: they must not increase the p of the others. This
+/// depends only on the number of files, not on measured values.
 void judge_all(std::vector<Judgeable> cells, double alpha) {
   std::ranges::sort(cells, {}, &Judgeable::least);
   while (!cells.empty() && cells.back().least * static_cast<double>(cells.size()) >= alpha) {
@@ -126,7 +126,7 @@ std::vector<std::string_view> parts_of(std::string_view name) {
   }
 }
 
-/// Replaces the parts `from` by `to`, or leaves them out if that is empty.
+/// Replaces the parts `from` with `to`, or removes them if `to` is empty.
 std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
   std::vector<std::string_view> parts = parts_of(name);
   const auto found = std::ranges::search(parts, parts_of(from));
@@ -136,7 +136,7 @@ std::string mapped_name(std::string_view name, std::string_view from, std::strin
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
-/// The part of the name that says the key; empty if there is none.
+/// The part of the name for the key; empty if there is none.
 std::string part_of(const Case& benchmark, const std::string& key) {
   for (const std::string_view part : parts_of(benchmark.name)) {
     const bool is_scheduler = key == "scheduler" && part == benchmark.scheduler;
@@ -149,9 +149,8 @@ std::string without_workers(const Case& benchmark) {
   return mapped_name(benchmark.name, part_of(benchmark, "workers"), "");
 }
 
-/// Removes "workers:N" from the names of benchmarks that otherwise would be in no common row. Does
-/// nothing if a column has a benchmark with several worker counts: it would not be clear which is
-/// meant.
+/// Removes "workers:N" from the names of benchmarks that would otherwise share no row. Does nothing
+/// if a column has a benchmark with several worker counts: the choice would be ambiguous.
 void match_without_workers(Split& split) {
   std::unordered_map<std::string, std::unordered_set<std::string>> worker_counts;
   for (const Column& column : split.columns) {
@@ -191,7 +190,7 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
   report.machine_differs = machine_differences(all);
 
   const Samples samples = samples_of(columns);
-  report.rows.reserve(samples.size());  // the cells are referred to
+  report.rows.reserve(samples.size());  // there are references to the cells
   std::vector<Judgeable> judgeable;
   for (const auto& [name, by_column] : samples) {
     ColumnsRow& row = report.rows.emplace_back();
@@ -239,7 +238,7 @@ Split split_by(std::vector<Run> files, const std::string& key) {
       const auto [place, is_new] = places.emplace(part, split.columns.size());
       if (is_new) split.columns.push_back({part, {}});
       benchmark.name = mapped_name(benchmark.name, part, "");
-      // What the file says of its machine and its settings is true of each part.
+      // The file's facts about its machine and settings apply to each part.
       Run& target = parts.try_emplace(place->second, file).first->second;
       target.cases.push_back(std::move(benchmark));
     }

@@ -1,8 +1,8 @@
-// Result files as the columns of one table, with a row for each benchmark: the changes from the
-// first column to each of the others. Pure.
+// Shows result files as the columns of one table, with a row for each benchmark, and the changes
+// from the first column to each of the others. Pure.
 //
-// A file is one process, as in files.hpp, so a column needs several for its change to be judged: by
-// the exact rank-sum test in both directions, adjusted over everything that can be judged (Holm).
+// A file is one process, as in files.hpp, so judging a column's change takes several: by the exact
+// rank-sum test in both directions, adjusted over everything that can be judged (Holm).
 #pragma once
 
 #include <cstddef>
@@ -26,24 +26,24 @@ struct ColumnCell {
   std::optional<double> spread;  ///< relative: median absolute deviation of the files' medians; of
                                  ///< one file, of its repetitions
   std::optional<double> change;  ///< from the first column; empty if that has no time
-  /// p of "nothing has changed". Empty if there are so few files that no p could be below alpha.
+  /// p of "nothing has changed". Empty if there are too few files for any p below alpha.
   std::optional<double> p_adjusted;
   bool is_changed = false;  ///< p_adjusted is below alpha
 };
 
 struct ColumnsRow {
   std::string name;
-  std::vector<ColumnCell> cells;  ///< one a column
+  std::vector<ColumnCell> cells;  ///< one for each column
 };
 
 struct ColumnsReport {
   std::vector<std::string> columns;
   std::vector<ColumnsRow> rows;  ///< in the order in which the benchmarks first appear
-  /// Geometric means over the benchmarks that all columns have; empty where there are none.
+  /// Geometric means over the benchmarks that all columns have; empty if there are none.
   std::vector<double> mean_ns;
   std::size_t in_all_columns = 0;  ///< number of benchmarks that all columns have
   double alpha = 0;
-  std::size_t files_needed = 0;  ///< in each column, for every change to be judged
+  std::size_t files_needed = 0;  ///< in each column, so that every change can be judged
   std::vector<std::string> failed;
   std::vector<std::string> machine_differs;  ///< if not empty, nothing is judged
 };
@@ -60,15 +60,15 @@ void rename_all(model::Run& file, const std::vector<std::pair<std::string, std::
 struct Split {
   std::vector<Column> columns;       ///< one for each value, in the order of their first appearance
   std::vector<std::string> without;  ///< names of benchmarks without the key
-  /// Names from which "workers:N" was left out, since N differs between columns.
+  /// Names without their "workers:N", since N differs between columns.
   std::vector<std::string> with_other_workers;
 };
 
 /// Splits benchmarks into columns by the part of their names for `key`, "workers" in
 /// "spawn/workers:2", which is removed from the names; "scheduler" in our own files needs no colon.
-/// Each file contributes to each column. A scheduler may have one worker while others have more:
-/// such benchmarks are in one row all the same. Throws std::invalid_argument if two benchmarks of a
-/// column would have one name. Takes the files: they may be a good part of the machine's memory.
+/// Each file contributes to each column. If a scheduler has one worker and others have more, such
+/// benchmarks still share a row. Throws std::invalid_argument if two benchmarks of a column would
+/// get one name. Takes ownership of the files: they may fill a good part of the machine's memory.
 [[nodiscard]] Split split_by(std::vector<model::Run> files, const std::string& key);
 
 }  // namespace taskbench::reports::verdict

@@ -22,9 +22,9 @@ namespace {
 using model::Run;
 
 constexpr const char* kOtherMachine = "measured on different machines";
-constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
+constexpr std::size_t kLeastValues = 3;  // per side of a counter: two have no reliable spread
 
-/// Whether a counter is a rate of Google Benchmark, which repeats what the times say.
+/// Whether a counter is a rate of Google Benchmark, which repeats the information in the times.
 bool is_rate(const std::string& counter) {
   return counter == "items_per_second" || counter == "bytes_per_second";
 }
@@ -36,7 +36,7 @@ struct Occurrence {
 };
 using Occurrences = std::vector<Occurrence>;
 
-/// The benchmarks of a side by name, so that they need not be searched for in all files.
+/// The benchmarks of a side by name, which saves searching all files for each.
 using Names = model::InOrder<Occurrences>;
 
 Names names_of(const std::vector<Run>& files) {
@@ -47,7 +47,7 @@ Names names_of(const std::vector<Run>& files) {
   return names;
 }
 
-/// The median of the times, one for each file that has repetitions.
+/// Medians of the times, one for each file with repetitions.
 std::vector<double> median_times_of(const Occurrences& occurrences) {
   std::vector<double> medians;
   for (const auto& [file, benchmark] : occurrences) {
@@ -58,7 +58,7 @@ std::vector<double> median_times_of(const Occurrences& occurrences) {
   return medians;
 }
 
-/// The median of a metric, one for each file whose repetitions report it.
+/// Medians of a metric, one for each file whose repetitions report it.
 std::vector<double> medians_of(const std::string& metric, const Occurrences& occurrences) {
   std::vector<double> medians;
   for (const auto& [file, benchmark] : occurrences) {
@@ -74,8 +74,8 @@ std::vector<double> medians_of(const std::string& metric, const Occurrences& occ
   return medians;
 }
 
-/// The values of each counter. With one file a side, these are its repetitions or, for events, its
-/// counting processes; with several files, the median of each.
+/// The values of each counter. With one file per side, these are its repetitions or, for events,
+/// its counting processes; with several files, the median of each.
 CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
   CounterValues counters;
   for (const auto& [file, benchmark] : occurrences) {
@@ -87,8 +87,8 @@ CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
       }
     }
     for (const auto& event : benchmark->events) {
-      if (event.event == model::kInstructionsExact) continue;  // it has a verdict of its own
-      // A count of user mode only is another counter, and not compared with a full one.
+      if (event.event == model::kInstructionsExact) continue;  // it has its own verdict
+      // A count of user mode only is a different counter, not comparable with a full one.
       std::string counter = event.event;
       if (!event.unit.empty()) counter += ", " + event.unit;
       if (event.user_only) counter += ", user only";
@@ -107,7 +107,7 @@ CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
 }
 
 /// The coarsest resolution of counts per iteration in all files; 0 for counters of other programs,
-/// whose meaning is unknown.
+/// since their meaning is unknown.
 double resolution_of_counters(const Occurrences& occurrences) {
   double resolution = 0;
   for (const auto& [file, benchmark] : occurrences) {
@@ -124,7 +124,7 @@ struct InstructionSide {
   bool was_asked = false;
   std::vector<double> counts;
   std::string unavailable;
-  /// Seeds that the counts were made with, as far as the files say.
+  /// Seeds of the counts, if the files state them.
   std::set<std::uint64_t> seeds;
 };
 
@@ -154,9 +154,9 @@ std::string seeds_text(const std::set<std::uint64_t>& seeds) {
   return seeds.empty() ? "an unknown seed" : fmt::format("--seed {}", fmt::join(seeds, " and "));
 }
 
-/// Why the counts of both sides are not of one schedule; empty if they are. The workers' turns are
-/// drawn from the seed: with another seed the same program takes other turns, and so another number
-/// of instructions.
+/// Why the counts of the two sides are from different schedules; empty if they are not. The
+/// workers' turns are drawn from the seed: with another seed the same program takes other turns,
+/// and so another number of instructions.
 std::string why_other_schedules(const InstructionSide& base, const InstructionSide& head) {
   std::set<std::uint64_t> all = base.seeds;
   all.insert(head.seeds.begin(), head.seeds.end());
@@ -167,8 +167,8 @@ std::string why_other_schedules(const InstructionSide& base, const InstructionSi
 }
 
 /// The verdict on the instructions: empty if neither side was to count them, no PASS if only one
-/// has counted. On another machine, libraries may run other variants of their code, so such counts
-/// mean nothing.
+/// did. Counts from different machines mean nothing, since libraries may run different variants of
+/// their code.
 std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_base,
                                                          const Occurrences& of_head,
                                                          bool same_machine) {
@@ -194,7 +194,7 @@ std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_b
   return result;
 }
 
-/// What determines speed and does not vary from run to run, as far as the file says; not the
+/// The facts that determine speed and do not vary from run to run, if the file states them; not the
 /// measured clock rate.
 std::map<std::string, std::string> machine_of(const Run& file) {
   std::map<std::string, std::string> facts;
@@ -208,8 +208,8 @@ std::map<std::string, std::string> machine_of(const Run& file) {
   return facts;
 }
 
-/// Whether a row could fail with its number of files, whatever they contained, if the other rows' p
-/// are what they are: the more rows there are, the more Holm's procedure requires.
+/// Whether a row could fail with its number of files, whatever they contained, given the other
+/// rows' p: the more rows there are, the more Holm's procedure requires.
 class Attainable {
  public:
   explicit Attainable(std::vector<double> p) : ascending_(std::move(p)) {
@@ -221,9 +221,9 @@ class Attainable {
     }
   }
 
-  /// Holm's adjusted p of a row with p `least`, below which its number of files permits none.
+  /// Holm's adjusted p of a row whose p is `least`, the smallest that its number of files permits.
   [[nodiscard]] double adjusted(double least) const {
-    constexpr double kSlack = 1e-9;  // two ways to compute one p differ in the last digits
+    constexpr double kSlack = 1e-9;  // rounding errors: p is computed in two ways
     const auto before = static_cast<std::size_t>(
         std::ranges::lower_bound(ascending_, least * (1 - kSlack)) - ascending_.begin());
     const auto left = static_cast<double>(ascending_.size() - before);
@@ -232,15 +232,15 @@ class Attainable {
 
  private:
   std::vector<double> ascending_;
-  std::vector<double> greatest_before_;  ///< of the adjusted p of those before
+  std::vector<double> greatest_before_;  ///< of the adjusted p of the preceding rows
 };
 
-/// What is judged together: one metric of all benchmarks.
+/// A family of tests that are judged together: one metric of all benchmarks.
 struct Family {
   double delta = 0;
   double epsilon = 0;
   bool more_is_better = false;
-  std::string worse{};  ///< the least of what matters: "a slowdown of 3 % or more"
+  std::string worse{};  ///< the smallest relevant change: "a slowdown of 3 % or more"
 };
 
 Family family_of_times(const FilesPolicy& policy) {
@@ -276,14 +276,14 @@ std::string why_undecided(const FilesVerdict& row, const Family& family, bool ca
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
 }
 
-/// A metric of a row before all rows are judged together, and what it is judged by.
+/// A metric of a row before all rows are judged together, and the inputs to its verdict.
 struct Candidate {
   std::size_t row;
   FilesVerdict verdict{};
   std::vector<double> base{};  ///< ln of the values, or of their inverses if more is better
   std::vector<double> head{};
   double p_faster = 1;
-  bool is_one_value = false;  ///< all are equal, of both sides
+  bool is_one_value = false;  ///< all values of both sides are equal
 
   [[nodiscard]] bool has_both() const { return !base.empty() && !head.empty(); }
 };
@@ -324,7 +324,7 @@ Candidate compared(std::size_t row, std::span<const double> base, std::span<cons
   return candidate;
 }
 
-/// The slowdown that fails if exactly that is measured: the test's bound at this alpha is that far
+/// The slowdown that would fail if it were measured: the test's bound at this alpha is that far
 /// below the estimate, wherever the estimate is. Empty for too few files.
 std::optional<double> detectable(const Candidate& candidate, double alpha, const Family& family) {
   if (!candidate.has_both()) return std::nullopt;
@@ -369,7 +369,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
     if (verdict.verdict != Verdict::inconclusive) continue;
     verdict.reason =
         same_machine ? why_undecided(verdict, family, can_fail, all.size(), policy) : kOtherMachine;
-    if (!verdict.has_ratio) continue;  // more files would tell no more
+    if (!verdict.has_ratio) continue;  // more files would not help
     const double alpha = policy.alpha / static_cast<double>(all.size());
     const std::string& name = report.rows[candidate.row].name;
     if (is_blind(verdict.verdict, detectable(candidate, alpha, family), verdict.high,
@@ -380,7 +380,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
   }
 }
 
-/// Judges a metric that was asked for, of all benchmarks of which both sides report it.
+/// Judges a requested metric of all benchmarks for which both sides report it.
 void judge_asked_for(const model::JudgedMetric& metric, const Names& base_names,
                      const Names& head_names, const FilesPolicy& policy, FilesReport& report) {
   const Family family = family_of(metric, policy);

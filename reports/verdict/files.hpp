@@ -1,7 +1,7 @@
-// Compares result files of two sides: what they can and cannot say. Pure.
+// Compares result files of two sides, within the limits of what files can show. Pure.
 //
 // A file gives one number for each benchmark, the logarithm of the median of its repetitions: these
-// come from one process and are not independent samples. So a verdict needs several files a side.
+// come from one process and are not independent samples. So a verdict needs several files per side.
 #pragma once
 
 #include <cstddef>
@@ -25,24 +25,24 @@ struct FilesPolicy {
   double pass_error = 0.05;  ///< chance of a PASS for a benchmark that is slower by delta
   double delta = 0.03;       ///< the smallest change that matters, relative
   double epsilon = 0.01;     ///< the noise floor, relative
-  /// Metrics that are judged beside the times; `of` is not used.
+  /// Metrics that are judged in addition to the times; `of` is not used.
   std::vector<model::JudgedMetric> judged{};
 };
 
-/// What the files can say of one metric of a benchmark.
+/// The result of the files for one metric of a benchmark.
 struct FilesVerdict {
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;
   std::string reason;  ///< why it is inconclusive; empty otherwise
   std::size_t base_files = 0;
   std::size_t head_files = 0;
-  /// Per iteration: around the middle of the two medians over the files, as far apart as `change`
-  /// says. With one file a side, the medians. Times are in ns.
+  /// Per iteration: values around the middle of the two medians over the files whose ratio is
+  /// `change`. With one file per side, the medians. Times are in ns.
   double base = 0;
   double head = 0;
   double delta = 0;  ///< the smallest change that matters here
-  /// False: a file has 0 or less, so that there is no change, and these figures but the medians
-  /// mean nothing.
+  /// False: a file has a value of 0 or less. Then there is no change, and only the medians among
+  /// these figures mean anything.
   bool has_ratio = true;
   double change = 0;          ///< head over base, less 1; base over head if more is better
   std::optional<double> low;  ///< two-sided 95 % interval; empty for too few files
@@ -53,7 +53,7 @@ struct FilesVerdict {
   bool operator==(const FilesVerdict&) const = default;
 };
 
-/// The verdict on a metric that somebody has asked for.
+/// The verdict on a requested metric.
 struct JudgedFilesVerdict : FilesVerdict {
   std::string metric{};
   bool more_is_better = false;
@@ -61,15 +61,15 @@ struct JudgedFilesVerdict : FilesVerdict {
   bool operator==(const JudgedFilesVerdict&) const = default;
 };
 
-/// The verdict on a benchmark's wall time, with what else is known of it.
+/// The verdict on a benchmark's wall time, with its other results.
 struct FilesRow : FilesVerdict {
   std::string name;
-  /// In the order of the policy; only of metrics that both sides report of it.
+  /// In the order of the policy; only metrics that both sides report for it.
   std::vector<JudgedFilesVerdict> judged;
-  /// The counters that moved most between the sides, of the scheduler and of perf.
+  /// The counters that moved most between the sides, from the scheduler and from perf.
   std::vector<CounterMove> counters;
-  /// A metric of its own, if a side has counted it: any number of files is enough. Inconclusive if
-  /// only one side has.
+  /// A separate metric, present if a side has counted it; any number of files is enough.
+  /// Inconclusive if only one side has counts.
   std::optional<InstructionsVerdict> instructions;
 };
 
@@ -83,17 +83,17 @@ struct FilesReport {
   std::vector<std::string> machine_differs;
   Verdict overall = Verdict::inconclusive;
   bool could_fail = false;  ///< with this many files, some row could have failed
-  /// Rows without a verdict in which, with values that scatter like these, a slowdown of
-  /// kBlindFactor times delta would not have failed.
+  /// Rows without a verdict in which a slowdown of kBlindFactor times delta would not have failed,
+  /// given the scatter of these values.
   std::vector<std::string> blind;
 };
 
-/// The least number of files a side, equal on both, with which p can be below alpha. With several
-/// rows, divide alpha by their number.
+/// The smallest number of files per side, equal on both, for which p can be below alpha. For
+/// several rows, pass alpha divided by their number.
 [[nodiscard]] std::size_t files_needed(double alpha);
 
-/// Each fact about the machine in which two of the files differ: "num_cpus: '2' and '4'". Empty if
-/// they are of one machine.
+/// The facts about the machine in which the files differ: "num_cpus: '2' and '4'". Empty if all are
+/// from one machine.
 [[nodiscard]] std::vector<std::string> machine_differences(
     const std::vector<const model::Run*>& files);
 
@@ -104,15 +104,15 @@ struct FilesReport {
 void add_failures(const std::vector<model::Run>& files, std::string_view side,
                   std::vector<std::string>& failed);
 
-/// The metrics besides times of benchmarks that both sides have and that have not failed.
+/// The metrics, other than times, of benchmarks that both sides have and that have not failed.
 [[nodiscard]] std::set<std::string> metrics_of(const std::vector<model::Run>& base,
                                                const std::vector<model::Run>& head);
 
-/// Called before each row is compared: how many are done, and about how many there are. If it
-/// throws, the comparison ends.
+/// Called before each row is compared, with the number of finished rows and the approximate total.
+/// If it throws, the comparison ends.
 using RowObserver = std::function<void(std::size_t done, std::size_t of)>;
 
-/// Compares two sides. Throws std::invalid_argument for no files on a side, or more than
+/// Compares two sides. Throws std::invalid_argument if a side has no files, or more than
 /// stats::kMaxShiftSample.
 [[nodiscard]] FilesReport compare_files(const std::vector<model::Run>& base,
                                         const std::vector<model::Run>& head,

@@ -1,4 +1,4 @@
-// What each step of a ladder gains. Pure.
+// The gain of each step of a ladder. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace taskbench::reports::verdict {
 
-/// Confidence of each interval. A ladder has about ninety steps, so at 95 % some would seem to gain
-/// something that do not.
+/// Confidence of each interval. A ladder has about ninety steps, so at 95 % some steps without a
+/// gain would seem to have one.
 inline constexpr double kLadderConfidence = 0.99;
 
-/// How many times as fast. Estimated from the ratios within the blocks, by signed ranks of their
-/// logarithms (stats/walsh.hpp): what affects a whole block cancels.
+/// A speed-up factor. Estimated from the ratios within the blocks, by signed ranks of their
+/// logarithms (stats/walsh.hpp): effects on a whole block cancel.
 struct Gain {
   double ratio = 1;
   std::optional<stats::Interval> interval{};  ///< empty: too few blocks
 
-  /// Whether it surely differs from 1.
+  /// Whether its interval excludes 1.
   [[nodiscard]] bool is_sure() const {
     return interval && (interval->low > 1 || interval->high < 1);
   }
@@ -30,13 +30,13 @@ struct Gain {
 struct LadderRow {
   double median_ns = 0;         ///< over the blocks
   std::optional<Gain> step{};   ///< over the rung below; the lowest has none
-  std::optional<Gain> total{};  ///< over the lowest rung; likewise
+  std::optional<Gain> total{};  ///< over the lowest rung, which has none
 };
 
 struct LadderVerdict {
   std::string workload;
   std::size_t blocks = 0;
-  std::vector<LadderRow> rows;  ///< a rung each
+  std::vector<LadderRow> rows;  ///< one for each rung
   const model::DocumentedTotal* documented = nullptr;
 };
 

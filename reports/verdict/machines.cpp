@@ -14,7 +14,7 @@ namespace {
 
 using Groups = std::map<std::size_t, std::vector<double>>;
 
-/// What each machine has measured, if it has measured anything.
+/// The differences of each machine that has measured anything.
 Groups by_machine(const std::vector<double>& differences,
                   const std::vector<std::size_t>& machines) {
   Groups groups;
@@ -35,7 +35,7 @@ std::vector<double> estimates_of(const Groups& groups) {
 std::vector<Machine> machines_of(const model::PairedTrial& trial) {
   std::vector<Machine> machines;
   std::map<std::string, std::size_t> places;
-  std::map<std::string, std::size_t> kinds;  // by their first machines
+  std::map<std::string, std::size_t> kinds;  // by the kinds' first machines
   for (const model::TrialPart& part : trial.setup.parts) {
     const std::size_t place = places.try_emplace(part.machine, machines.size()).first->second;
     if (place == machines.size()) {
@@ -103,9 +103,9 @@ std::vector<KindEffect> effects_of_kinds(const std::vector<double>& differences,
                                          const std::vector<Machine>& all, model::Unit unit,
                                          double level) {
   std::vector<KindEffect> kinds;
-  std::vector<std::vector<double>> observed;  // of each
+  std::vector<std::vector<double>> observed;  // by each kind
   for (const auto& [machine, own] : by_machine(differences, machines)) {
-    if (kinds.empty() || kinds.back().kind != all[machine].kind) {  // they are grouped by kind
+    if (kinds.empty() || kinds.back().kind != all[machine].kind) {  // machines are sorted by kind
       kinds.push_back({.kind = all[machine].kind, .low = {}, .high = {}});
       observed.emplace_back();
     }

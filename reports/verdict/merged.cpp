@@ -34,7 +34,7 @@ void refuse_other_program(const PartFile& first, const PartFile& other, const ch
       other.path, side, first.path);
 }
 
-/// Sorts the parts by their numbers, and refuses those that are not of one trial.
+/// Sorts the parts by their numbers, and refuses parts of different trials.
 void put_in_order(std::vector<PartFile>& files) {
   for (const PartFile& each : files) {
     if (!each.trial.setup.part) {
@@ -67,7 +67,7 @@ void put_in_order(std::vector<PartFile>& files) {
   }
 }
 
-/// Refuses to judge without parts that are missing or not complete, unless that is permitted.
+/// Refuses to judge if parts are missing or incomplete, unless that is permitted.
 void refuse_missing(const std::vector<PartFile>& files, const MergeRules& rules) {
   if (rules.may_miss_some) return;
   const int of = files.front().trial.setup.part->of;
@@ -99,7 +99,7 @@ void add_new(const Items& from, Items& into, Key key) {
   }
 }
 
-/// Adds what a part has found out on its machine. Of several noise floors the highest holds.
+/// Adds a part's findings about its machine. Of several noise floors the highest is kept.
 void add_setup(const PairedSetup& part, PairedSetup& all) {
   all.parts.push_back(*part.part);
   for (const auto names : {&PairedSetup::benchmarks, &PairedSetup::only_base,
@@ -134,8 +134,8 @@ void add_rounds(const std::vector<PartFile>& files, PairedTrial& all) {
   }
 }
 
-/// The unit that the verdict rests on unless another is asked for: with enough machines, it holds
-/// for others like them, too.
+/// The default unit for the verdict: with enough machines, the verdict should also hold for others
+/// like them.
 model::Unit usual_unit(const PairedTrial& all) {
   const std::size_t machines = machines_with_blocks(machines_of(all));
   const bool are_enough = machines >= kEnoughMachines && stats::least_p(machines) < all.setup.alpha;

@@ -1,5 +1,5 @@
-// Makes one trial of the parts that were measured for it, on many machines or on one. Pure: the
-// same parts give the same trial, in whatever order they come.
+// Merges the parts of a trial, which were measured on many machines or on one. Pure: the same parts
+// give the same trial, in any order.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,20 @@ struct PartFile {
 };
 
 struct MergeRules {
-  bool may_miss_some = false;         ///< go on without parts that are missing or have not ended
+  bool may_miss_some = false;         ///< go on although parts are missing or have not ended
   int rounds = 1;                     ///< looks: see model::PairedSetup::rounds
   std::optional<model::Unit> unit{};  ///< empty: machines, if there are enough of them
 };
 
-/// Parts that do not belong together, or of which some are missing; what() says what to do.
+/// The parts do not belong together, or some are missing; what() says what to do.
 class MergeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The trial of all parts. Its blocks are in rounds: the first of each part, then the second of
-/// each; a block that is not complete is left out. It has no end if there are to be more rounds,
-/// and some part has not ended. If the parts were not measured because the programs are identical,
+/// each; an incomplete block is left out. It has no end if more rounds are expected and some part
+/// has not ended. If the parts were not measured because the programs are identical,
 /// setup.identical says so. Throws MergeError.
 [[nodiscard]] model::PairedTrial merge(std::vector<PartFile> files, const MergeRules& rules);
 

@@ -11,8 +11,8 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// Stores values whose ratio is the change. The medians of the sides are another estimate than the
-/// paired one, and may even contradict its sign.
+/// Stores values whose ratio is the change. The ratio of the sides' medians is a different estimate
+/// from the paired one, and may even contradict its sign.
 void store_levels(const MetricSeries& series, double effect, MetricVerdict& row) {
   const double middle =
       (std::log(stats::median(series.base)) + std::log(stats::median(series.head))) / 2;
@@ -21,8 +21,8 @@ void store_levels(const MetricSeries& series, double effect, MetricVerdict& row)
   row.head = std::exp(middle + half);
 }
 
-/// Stores an interval that uses what the look may spend at each end, so that the errors of all
-/// looks add up to that of the stated level: when a trial ends depends on its data.
+/// Stores an interval with the errors that the look may spend at each end, so that the errors of
+/// all looks add up to that of the stated level: the end of a trial depends on its data.
 void store_interval(const MetricSeries& series, double pass_error, MetricVerdict& row) {
   if (pass_error <= 0) return;
   const auto interval =
@@ -32,7 +32,7 @@ void store_interval(const MetricSeries& series, double pass_error, MetricVerdict
   row.high = finite_change(interval.high);
 }
 
-/// Stores the power of a trial that ends after this many blocks, as `detectable` is defined.
+/// Stores the power of a trial that ends after this many blocks, as defined for `detectable`.
 void store_power(const MetricSeries& series, double effect, const stats::TrialErrors& errors,
                  std::size_t workloads, MetricVerdict& row) {
   const std::size_t blocks = series.differences.size();

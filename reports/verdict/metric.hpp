@@ -13,7 +13,7 @@
 
 namespace taskbench::reports::verdict {
 
-/// What the first look that decided anything found, and after how many blocks.
+/// The finding of the first look with a decision, and its number of blocks.
 struct LookDecision {
   Verdict verdict = Verdict::inconclusive;  ///< never inconclusive
   bool improved = false;
@@ -23,24 +23,24 @@ struct LookDecision {
   bool operator==(const LookDecision&) const = default;
 };
 
-/// What is known of one metric of one benchmark.
+/// The results for one metric of one benchmark.
 struct MetricVerdict {
-  /// The verdict of `decided`, if the figures below bear it out; else inconclusive.
+  /// The verdict of `decided`, if the figures below confirm it; otherwise inconclusive.
   Verdict verdict = Verdict::inconclusive;
-  bool improved = false;                  ///< a PASS whose head needs less by what matters
-  std::optional<LookDecision> decided{};  ///< empty: no look has decided anything
+  bool improved = false;                  ///< a PASS in which head needs less by at least delta
+  std::optional<LookDecision> decided{};  ///< empty: no look has decided yet
   int blocks = 0;                         ///< that the figures below rest on: all of its own
   /// Values per iteration whose ratio is the change, around the middle of both sides' medians.
   /// Times are in ns.
   double base = 0;
   double head = 0;
-  /// How much more head needs, relative: 0.1 is 10 % slower. Hodges-Lehmann. Of a metric of which
-  /// more is better, base over head, less 1.
+  /// How much more head needs, relative: 0.1 is 10 % slower. Hodges-Lehmann. If more of the metric
+  /// is better, base over head, less 1.
   double change = 0;
   double interval_level = kIntervalLevel;
-  /// Two-sided interval of `change`. Its level is over all looks together, so that it holds
-  /// whenever the trial ends; empty if there are too few blocks for one. The upper end of a PASS
-  /// lies below delta.
+  /// Two-sided confidence interval of `change`. Its level covers all looks together, so that it
+  /// holds whenever the trial ends; empty if there are too few blocks for one. The upper end of a
+  /// PASS is below delta.
   std::optional<double> low;
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
@@ -51,16 +51,16 @@ struct MetricVerdict {
   /// The relative change that a trial of this many blocks fails in four of five cases; empty if
   /// there are too few blocks for any.
   std::optional<double> detectable;
-  /// About how many blocks lead to a verdict, if the change is what it seems; empty if no number
-  /// does.
+  /// Approximate number of blocks that lead to a verdict, if the true change is the measured one;
+  /// empty if no number does.
   std::optional<std::size_t> blocks_needed;
 
   bool operator==(const MetricVerdict&) const = default;
 };
 
-/// The values of one metric of one benchmark, over complete blocks.
+/// The values of one metric of one benchmark over complete blocks.
 struct MetricSeries {
-  /// Of the logarithms, head less base, or base less head if more is better: one for each block.
+  /// Of logarithms, one per block: head less base, or base less head if more is better.
   std::vector<double> differences;
   std::vector<double> base;  ///< of each process
   std::vector<double> head;
@@ -69,19 +69,19 @@ struct MetricSeries {
   bool more_is_better = false;
 };
 
-/// Level of the intervals that are shown: each end may be wrong with pass_error, over all looks.
+/// Level of the intervals in reports: each end may be wrong with pass_error, over all looks.
 [[nodiscard]] double interval_level_of(double pass_error);
 
-/// How many benchmarks belong to the family without being among the series, because they were not
-/// measured in all of their blocks (stats::sign_flip_test): those that have not failed, and those
+/// Number of benchmarks that belong to the family but not to the series, because they were not
+/// measured in all of its blocks (stats::sign_flip_test): those that have not failed, and those
 /// that have not improved.
 struct Absent {
   std::size_t slower = 0;
   std::size_t faster = 0;
 };
 
-/// A verdict for each series, with the errors that the look may spend. All series have the look's
-/// number of blocks, and are of the same blocks. `outlying` is that of stats::sign_flip_test.
+/// A verdict for each series, with the errors that the look may spend. All series have the same
+/// blocks, as many as the look. `outlying` is that of stats::sign_flip_test.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                                                       const Absent& absent,
                                                       const stats::TrialErrors& errors,
@@ -89,7 +89,7 @@ struct Absent {
                                                       double outlying = stats::kNothingOutlies);
 
 /// Adopts the decision of an earlier look, if there is one. A later look never turns a decision
-/// into its opposite; but if the figures of all blocks no longer bear it out, it is withdrawn, and
+/// into its opposite; but if the figures of all blocks no longer confirm it, it is withdrawn, and
 /// the verdict becomes inconclusive. `alpha` is that of the whole trial.
 void keep_decision(const std::optional<LookDecision>& earlier, double alpha, MetricVerdict& row);
 

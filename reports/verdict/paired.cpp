@@ -69,9 +69,9 @@ auto samples_of(const PairedTrial& trial, std::span<const std::size_t> blocks) {
          });
 }
 
-/// The ratio of the time that base wants to its CPU time, 1 or more: sleep counts, waiting for a
-/// CPU does not. 1 if in doubt: if a process does not know how long it waited, as in older
-/// journals, the load of other processes would be taken for sleep.
+/// The ratio of base's wanted time to its CPU time, 1 or more: sleep counts, waiting for a CPU does
+/// not. 1 if in doubt: if a process does not report how long it waited, as in older journals, the
+/// load of other processes would be mistaken for sleep.
 double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmark,
                            std::span<const std::size_t> blocks) {
   std::vector<double> shares;
@@ -85,7 +85,7 @@ double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmar
   return std::max(1.0, stats::median(shares));
 }
 
-/// What is judged together: one metric of all benchmarks that report it.
+/// A family of tests that are judged together: one metric of all benchmarks that report it.
 struct Family {
   enum class Of { wall_time, cpu_time, asked_for };
   Of of = Of::wall_time;
@@ -105,7 +105,7 @@ struct Family {
     return counted > 0.0 ? counted : std::nullopt;
   }
 
-  /// Its verdict in a row; nullptr if there is none.
+  /// The verdict on this metric in a row; nullptr if there is none.
   [[nodiscard]] const MetricVerdict* verdict_in(const BenchmarkVerdict& row) const {
     if (of == Of::wall_time) return &row;
     if (of == Of::cpu_time) return row.cpu ? &*row.cpu : nullptr;
@@ -176,7 +176,7 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial,
     if (counters == nullptr) continue;
     CounterValues& side = sample.side == Side::base ? base : head;
     for (const auto& [name, value] : *counters) {
-      // A process that does not know how long it waited for a CPU gives a bound here.
+      // A process with an unknown waiting time gives only a bound here.
       if (name != model::kQueuedTime) side[name].push_back(value);
     }
   }
@@ -184,15 +184,15 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial,
   return most_moved(base, head, 1, resolution_of(iterations.value_or(0)));
 }
 
-/// Benchmarks that have been measured in the same blocks, the last of which brought them to a look.
+/// Benchmarks that were measured in the same blocks, the last of which brought them to a look.
 struct Judgement {
   stats::Look look;
-  Numbers benchmarks;  ///< their places in the setup
+  Numbers benchmarks;  ///< indices in the setup
   Numbers blocks;
 };
 
-/// Groups what the last block has measured by the blocks that measured it before. Numbers of such
-/// histories are in `histories`, one for each benchmark.
+/// Groups the benchmarks of the last block by the earlier blocks that measured them. `histories`
+/// has the number of such a history for each benchmark.
 std::map<std::size_t, Numbers> groups_of(const PairedTrial& trial, std::size_t block,
                                          const Numbers& histories) {
   const auto& measured = trial.samples[block * model::kBlockSize].real_ns;
@@ -203,9 +203,9 @@ std::map<std::size_t, Numbers> groups_of(const PairedTrial& trial, std::size_t b
   return groups;
 }
 
-/// All judgements of the trial, in the order of its blocks. An end that does not depend on what a
-/// benchmark showed lets those that were measured until then spend what is left of their errors. It
-/// is no end of those that had left, or that gave way to others.
+/// All judgements of the trial, in the order of its blocks. If the trial's end did not depend on a
+/// benchmark's results, those that were measured until then spend what is left of their errors. It
+/// is not an end for benchmarks that had left or given way to others.
 std::vector<Judgement> judgements_of(const PairedTrial& trial) {
   const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
   const bool ends = trial.end && *trial.end != model::TrialEnd::decided;
@@ -231,11 +231,11 @@ std::vector<Judgement> judgements_of(const PairedTrial& trial) {
   return result;
 }
 
-/// What the verdict of a trial rests on.
+/// The observations that the verdict of a trial rests on.
 struct Observed {
   model::Unit unit = model::Unit::block;
-  std::vector<Machine> machines{};  ///< of a merged trial
-  Numbers machine_of_block{};       ///< likewise
+  std::vector<Machine> machines{};  ///< for a merged trial
+  Numbers machine_of_block{};       ///< for a merged trial
 
   /// The machines of these blocks; empty unless the trial is merged.
   [[nodiscard]] Numbers machines_of(const Numbers& blocks) const {
@@ -244,7 +244,7 @@ struct Observed {
     for (const std::size_t block : blocks) result.push_back(machine_of_block[block]);
     return result;
   }
-  /// How many observations these blocks are.
+  /// The number of observations in these blocks.
   [[nodiscard]] std::size_t count(const Numbers& blocks) const {
     if (unit == model::Unit::block) return blocks.size();
     const Numbers those = machines_of(blocks);
@@ -252,7 +252,7 @@ struct Observed {
   }
 };
 
-/// The benchmarks of a merged trial, by which of the first `most` blocks have measured them.
+/// The benchmarks of a merged trial, grouped by which of the first `most` blocks measured them.
 std::map<Numbers, Numbers> groups_within(const PairedTrial& trial, std::size_t most) {
   std::map<Numbers, Numbers> groups;
   for (std::size_t i = 0; i < trial.setup.benchmarks.size(); ++i) {
@@ -263,8 +263,8 @@ std::map<Numbers, Numbers> groups_within(const PairedTrial& trial, std::size_t m
   return groups;
 }
 
-/// How many blocks of a merged trial belong to its first `rounds` rounds, and whether each part has
-/// had as many.
+/// The number of blocks in the first `rounds` rounds of a merged trial, and whether each part has
+/// that many.
 std::pair<std::size_t, bool> within_rounds(const PairedTrial& trial, int rounds) {
   std::map<int, int> blocks_of;
   for (const model::TrialPart& part : trial.setup.parts) blocks_of[part.number] = 0;
@@ -276,9 +276,9 @@ std::pair<std::size_t, bool> within_rounds(const PairedTrial& trial, int rounds)
                       blocks_of, [&](const auto& of_part) { return of_part.second >= rounds; })};
 }
 
-/// All judgements of a merged trial: one after each round but the last, and one at the end, which
-/// has the errors that the others have left. When a look is due does not depend on which part comes
-/// when: it waits for the slowest.
+/// All judgements of a merged trial: one after each round but the last, and one at the end, with
+/// the remaining errors. The time of a look does not depend on the order of the parts: it waits for
+/// the slowest.
 std::vector<Judgement> judgements_of_merged(const PairedTrial& trial, const Observed& observed) {
   const auto all = static_cast<std::size_t>(complete_blocks(trial));
   const auto rounds = static_cast<std::size_t>(std::max(1, trial.setup.rounds));
@@ -308,11 +308,11 @@ std::vector<Judgement> judgements_of_merged(const PairedTrial& trial, const Obse
   return result;
 }
 
-/// The rows of a report in the making: by the places in the setup; empty before the first look.
+/// The rows of a report under construction, by index in the setup; empty before the first look.
 using Rows = std::vector<std::optional<BenchmarkVerdict>>;
 
-/// The benchmarks that belong to the family and are not judged now. What has failed does not belong
-/// to those that may be slower any more, what has improved not to those that may be faster.
+/// The benchmarks that belong to the family but are not judged now. Failed benchmarks have left the
+/// family of those that may be slower, improved ones the family of those that may be faster.
 Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& rows,
                    const Family& family) {
   Absent absent;
@@ -327,7 +327,7 @@ Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& r
 }
 
 /// Judges a family of the benchmarks that are due, with the errors that their look may spend.
-/// `earlier` is what was found before, `rows` takes what is found now.
+/// `earlier` has the results so far, `rows` takes the new ones.
 void judge_family(const PairedTrial& trial, const Observed& observed, const Judgement& now,
                   const Family& family, const Rows& earlier, std::vector<BenchmarkVerdict>& rows) {
   const auto& setup = trial.setup;
@@ -350,7 +350,7 @@ void judge_family(const PairedTrial& trial, const Observed& observed, const Judg
       series, absent_from(trial, now, earlier, family), errors, setup.seed, now.look,
       observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (auto& needed = verdicts[i].blocks_needed) {  // in blocks, whatever is observed
+    if (auto& needed = verdicts[i].blocks_needed) {  // in blocks, for either kind of observation
       *needed *= now.blocks.size() / observed.count(now.blocks);
     }
     family.put(verdicts[i], rows[places[i]]);
@@ -371,7 +371,7 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed&
   return rows;
 }
 
-/// Takes the figures of a later look, and keeps what earlier looks have decided.
+/// Takes the figures of a later look, and keeps the decisions of earlier looks.
 void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdict>& report) {
   if (report) {
     keep_decision(report->decided, alpha, row);
@@ -385,8 +385,7 @@ void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdi
   report = std::move(row);
 }
 
-/// Adds what each machine shows of the benchmarks of a judgement, and the answer to the other
-/// question.
+/// Adds the effects on each machine for the benchmarks of a judgement, and the alternative verdict.
 void add_machines(const PairedTrial& trial, const Observed& observed, const Judgement& now,
                   Rows& rows) {
   const bool by_block = observed.unit == model::Unit::block;
@@ -415,7 +414,7 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
   }
 }
 
-/// Whether the last block did not measure it, as others went on.
+/// Whether the last block left it out while others went on.
 bool rests(const PairedTrial& trial, const std::string& benchmark) {
   if (is_merged(trial)) return false;
   const auto last = static_cast<std::size_t>(complete_blocks(trial)) - 1;
@@ -427,13 +426,13 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
   Numbers blocks = blocks_with(trial, row.name);
   blocks.resize(static_cast<std::size_t>(row.blocks));
   row.counters = moved_counters(trial, blocks, row.name);
-  std::erase_if(row.counters, [&](const CounterMove& moved) {  // has a line of its own
+  std::erase_if(row.counters, [&](const CounterMove& moved) {  // it has its own line
     return (row.cpu && moved.name == kCpuTime) ||
            model::contains(row.judged, moved.name, &JudgedVerdict::metric);
   });
 }
 
-/// Judges the metrics that have no ratio, as a process reports 0: as counts, or not at all.
+/// Judges metrics without a ratio, since a process reports 0: as counts, or not at all.
 void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
   const Numbers blocks = blocks_with(trial, row.name);
   for (const model::JudgedMetric& metric : trial.setup.judged) {
@@ -572,13 +571,13 @@ int blocks_within(const PairedTrial& trial, double budget_s) {
 Reach reach_of(const PairedTrial& trial, int blocks) {
   Reach reach;
   reach.blocks = blocks;
-  // A number above the trial's limit of blocks is an answer, too.
+  // A number above the trial's limit of blocks is also an answer.
   stats::TrialErrors errors = errors_of(trial);
   errors.max_blocks = std::max<std::size_t>(errors.max_blocks, model::kDefaultMaxBlocks);
   reach.least = stats::least_blocks(errors);
   reach.steady = stats::least_blocks(errors, trial.setup.benchmarks.size());
   const auto complete = static_cast<std::size_t>(complete_blocks(trial));
-  if (is_merged(trial)) return reach;  // blocks were measured side by side
+  if (is_merged(trial)) return reach;  // its blocks ran in parallel
   reach.before_s = spent_before_blocks_s(trial);
   if (complete == 0) reach.block_s = model::kBlockSize * trial.setup.process_s;
   for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
@@ -626,12 +625,12 @@ PairedReport judge(const PairedTrial& trial) {
     row->kinds =
         counted.kinds.empty() ? judge_own_counts(trial, row->name) : std::move(counted.kinds);
     judge_without_ratio(trial, *row);
-    // What is counted unasked does not make up for times that show nothing.
+    // Counts that were not requested do not make up for times that show nothing.
     report.could_fail = report.could_fail ||
                         (trial.setup.counts_instructions && row->instructions->exact.has_value());
     report.benchmarks.push_back(*std::move(row));
   }
-  if (report.benchmarks.empty()) report.unreached.clear();  // as yet
+  if (report.benchmarks.empty()) report.unreached.clear();  // not yet reached
   report.blind = blind_ones(trial, report.benchmarks);
   report.blind.insert(report.blind.end(), report.unreached.begin(), report.unreached.end());
   report.overall =

@@ -127,7 +127,7 @@ double cpu_ns() {
   return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
-/// A thread for the clients, and one for the server.
+/// Uses one thread for the clients, and one for the server.
 void tcp_ping_pong(double seconds, std::uint64_t connections, std::uint64_t round_trips) {
   using Clock = std::chrono::steady_clock;
   asio::io_context serving(1);
@@ -178,6 +178,6 @@ int main(int, char** arguments) {
   }
   std::vector<std::jthread> pool;
   for (int i = 0; i < threads; ++i) pool.emplace_back([&] { context.run(); });
-  std::cin.get();  // until the standard input ends
+  std::cin.get();  // until end of input
   context.stop();
 }

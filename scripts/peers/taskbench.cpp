@@ -1,5 +1,5 @@
-// The servers of the workloads in a process of their own, and the load for them and for their peers
-// in other languages. See scripts/compare-peers.
+// The servers of the workloads in a separate process, and the load for them and for their peers in
+// other languages. See scripts/compare-peers.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The workloads that fork, and the channel, written for oneTBB: see scripts/compare-peers.
+// The workloads that fork, and the channel, written with oneTBB: see scripts/compare-peers.
 #include <sched.h>
 #include <tbb/concurrent_queue.h>
 #include <tbb/global_control.h>
@@ -122,7 +122,7 @@ std::function<void()> uts_iteration(Number size) {
   };
 }
 
-/// As workloads/channel.cpp, by threads, since waiting for this queue blocks the thread.
+/// As workloads/channel.cpp, with threads, since waiting for this queue blocks the thread.
 void channel(Number numbers) {
   constexpr Number kEnds = 4;
   constexpr Number kNone = ~Number{0};
@@ -157,7 +157,7 @@ void channel(Number numbers) {
   if (sum != numbers * (numbers - 1) / 2) throw std::runtime_error("a wrong sum");
 }
 
-/// As workloads/sort.cpp, by oneTBB's own algorithm.
+/// As workloads/sort.cpp, with oneTBB's own algorithm.
 std::function<void()> sort_iteration(Number numbers) {
   std::vector<Number> given(numbers);
   std::mt19937_64 random;
@@ -174,7 +174,7 @@ std::function<void()> sort_iteration(Number numbers) {
   };
 }
 
-/// What an iteration of `workload` does.
+/// One iteration of `workload`.
 std::function<void()> iteration_of(std::string_view workload, Number n) {
   const auto require = [](Number actual, Number expected) {
     if (actual != expected) throw std::runtime_error("a wrong result");
@@ -214,7 +214,7 @@ double cpu_ns() {
 
 }  // namespace
 
-/// The channel's threads are as many as it has ends, and share so many CPUs.
+/// The channel has as many threads as ends; they share this number of CPUs.
 void use_cpus(unsigned count) {
   cpu_set_t cpus;
   ::sched_getaffinity(0, sizeof(cpus), &cpus);

@@ -1,4 +1,4 @@
-// A program as strangers write them: COUNT benchmarks of six kinds in turn. The work of every
+// A program as third parties write them: COUNT benchmarks of six kinds in turn. The work of every
 // EVERYth one grows by SLOWER tenths of a per cent.
 #include <benchmark/benchmark.h>
 
@@ -14,8 +14,8 @@
 
 namespace {
 
-// Read at run time: with a constant, the compiler would make two different programs, and the kinds
-// that have not become slower would differ, too.
+// Read at run time: with a constant, the compiler would make two different programs, and kinds
+// without a slowdown would differ, too.
 volatile const int kSlower = SLOWER;
 
 int share_of(int number, int size) {
@@ -67,8 +67,8 @@ void compute(const std::vector<int>& numbers, int size) {
 
 void work(benchmark::State& state) {
   using Kind = void (*)(const std::vector<int>&, int);
-  // The first is that of every sixth benchmark: so much more of its work takes as much more time. A
-  // sort of 3 % more numbers takes 2.2 % more.
+  // The first applies to every sixth benchmark, whose time grows in proportion to its work. A sort
+  // of 3 % more numbers takes 2.2 % more.
   constexpr std::pair<Kind, int> kKinds[] = {{compute, 2500},     {sort, 400},     {fill_tree, 120},
                                              {join_strings, 150}, {allocate, 100}, {chase, 1500}};
   const auto number = static_cast<int>(state.range(0));

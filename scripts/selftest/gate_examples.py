@@ -1,4 +1,4 @@
-"""The repositories in examples/gate: what they need, and how one benchmark becomes slower."""
+"""The repositories in examples/gate: their needs, and how one benchmark becomes slower."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples/gate"
 DEBIAN_CRATES = Path("/usr/share/cargo/registry")
-DEBIAN_PYTHON = "/usr/bin/python3"  # for which Debian's packages are
+DEBIAN_PYTHON = "/usr/bin/python3"  # the one that Debian's packages are for
 
 
 def has_pytest_benchmark():
@@ -22,18 +22,18 @@ class Example:
     name: str
     needs: str
     file: str
-    text: str        # what stands in the file, with {} for a number
+    text: str        # the text in the file, with {} for a number
     steps: int       # that number
-    slower: str      # the benchmark that has it
+    slower: str      # the benchmark that contains it
     others: tuple    # all others
-    kind: str = ""   # as the report names it
+    kind: str = ""   # the kind's name in reports
     options: tuple = ()
     turns: int = 0   # of a loop whose counter begins with that number
-    command: str = ""  # without which it is not there; that of its name otherwise
-    crate: str = ""    # of Rust, which it needs
+    command: str = ""  # required command; its name, if empty
+    crate: str = ""    # required Rust crate
 
     def is_there(self):
-        """Whether this machine has what it needs."""
+        """Whether this machine has everything it needs."""
         if self.crate:
             return bool(shutil.which("cargo")) and any(DEBIAN_CRATES.glob(f"{self.crate}-0*"))
         if self.name == "python":
@@ -98,11 +98,11 @@ EXAMPLES = {example.name: example for example in (
             ("a", "c", "sizes 100", "sizes 200"), "lines", command="cc"),
     Example("go", "Go", "five/five_test.go", "{{ benchmark(b, {}) }}", 1000, "BenchmarkB",
             ("BenchmarkA", "BenchmarkC", "BenchmarkSizes/n=100", "BenchmarkSizes/n=200"), "go"),
-    # Criterion 0.3 measures each for two seconds at least, in each process.
+    # Criterion 0.3 measures each benchmark for two seconds at least, in each process.
     Example("rust", "Cargo and Debian's librust-criterion-dev", "benches/five.rs", "steps({})",
             1000, "b", ("a",), "criterion-0.3", ("--workload", "a,b", "--max-blocks", "8"),
             crate="criterion"),
-    # libtest measures each for a second or so, in each process.
+    # libtest measures each benchmark for about a second, in each process.
     Example("libtest", "Cargo", "benches/five.rs", "steps({}));", 1000, "b", ("a",), "libtest",
             ("--workload", "a,b", "--max-blocks", "8"), command="cargo"),
     Example("python", "Debian's python3-pytest-benchmark", "test_five.py", "steps, {}", 1000,

@@ -7,8 +7,8 @@
 namespace taskbench::workloads {
 
 std::optional<std::string> Countdown::verify(std::string_view what) {
-  // relaxed: the driving thread heard of the last task through the channel, which orders this load
-  // behind every count.
+  // relaxed: the driving thread learned of the last task through the channel, which orders this
+  // load after every count.
   const std::uint64_t actual = counted_.exchange(0, std::memory_order_relaxed);
   const std::uint64_t expected = std::exchange(target_, 0);
   return compare_counts(what, expected, actual);

@@ -25,11 +25,11 @@
 
 namespace taskbench::workloads {
 
-/// Neighbouring cache lines are fetched in pairs: two cells that different threads write often lie
-/// this far apart.
+/// Neighbouring cache lines are fetched in pairs: two cells that different threads write often need
+/// this distance.
 inline constexpr std::size_t kFalseSharingBytes = 128;
 
-/// Says that something happened, and carries nothing.
+/// A notification without content.
 struct Signal {};
 
 using SignalSender = rt::sync::oneshot::Sender<Signal>;
@@ -37,7 +37,7 @@ using SignalReceiver = rt::sync::oneshot::Receiver<Signal>;
 
 class alignas(kFalseSharingBytes) Countdown {
  public:
-  /// Starts an iteration of `tasks` tasks, at least one. The receiver hears when all have counted.
+  /// Starts an iteration of `tasks` tasks, at least one. The receiver learns when all have counted.
   [[nodiscard]] SignalReceiver begin(std::uint64_t tasks) {
     target_ += tasks;
     auto channel = rt::sync::oneshot::channel<Signal>();
@@ -45,7 +45,7 @@ class alignas(kFalseSharingBytes) Countdown {
     return std::move(channel.second);
   }
 
-  /// Called once by every task, as the last thing that it does with the workload's state.
+  /// Called once by every task, as its last use of the workload's state.
   void count() {
     // acq_rel: release hands this task's writes to the task that counts last. The acquire of the
     // last task takes over those of all the others (the counter's release sequence), and its send
@@ -54,11 +54,11 @@ class alignas(kFalseSharingBytes) Countdown {
     if (counted_.fetch_add(1, std::memory_order_acq_rel) + 1 == target) signal();
   }
 
-  /// Like count(), for tasks that run strictly one after the other, each started by the one before.
-  /// True for the last one.
+  /// Like count(), for tasks that run strictly one after the other, each started by its
+  /// predecessor. True for the last one.
   bool count_in_turn() {
-    // relaxed: the spawn of the next task is what orders the tasks. Should a scheduler fail to
-    // order them, counts go missing here and verify() says so.
+    // relaxed: the spawn of the next task orders the tasks. If a scheduler failed to order them,
+    // counts would be lost here, and verify() would report it.
     const std::uint64_t counted = counted_.load(std::memory_order_relaxed) + 1;
     counted_.store(counted, std::memory_order_relaxed);
     if (counted != target_) return false;
@@ -66,14 +66,14 @@ class alignas(kFalseSharingBytes) Countdown {
     return true;
   }
 
-  /// Compares what was counted since the last call with what should have been, and starts again.
-  /// `what` names what was counted: "tasks".
+  /// Compares the count since the last call with the expected one, and starts again. `what` is the
+  /// noun for what is counted: "tasks".
   [[nodiscard]] std::optional<std::string> verify(std::string_view what);
 
  private:
   void signal() {
     SignalSender done = std::move(*done_);
-    // The send fails only if the driving thread has given up the iteration; then nobody listens.
+    // The send fails only if the driving thread has given up the iteration and no longer listens.
     (void)done.send(Signal{});
   }
 
@@ -87,8 +87,8 @@ class alignas(kFalseSharingBytes) Countdown {
                                                         std::uint64_t expected,
                                                         std::uint64_t actual);
 
-/// `heard` is what the receiver of begin() heard. Throws std::runtime_error if that is nothing: the
-/// last task was destroyed instead of run to its end.
+/// `heard` is the result of the receiver from begin(). Throws std::runtime_error if it is empty:
+/// the last task was destroyed instead of run to its end.
 void require_heard(const std::optional<Signal>& heard);
 
 }  // namespace taskbench::workloads

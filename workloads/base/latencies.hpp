@@ -20,7 +20,7 @@ class Latencies {
   void add(Duration latency) { latencies_.push_back(latency); }
 
   /// Stores the quantiles of all times since the last call, as `of`_p50_ns and so on. A quantile
-  /// with less than one time above it means nothing and is left out.
+  /// with less than one time above it is meaningless and left out.
   void take(std::string_view of, Figures& figures) {
     struct Quantile {
       std::string_view name;

@@ -1,4 +1,4 @@
-// What the product of two square matrices is divided into.
+// The blocks into which the product of two square matrices is divided.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace taskbench::workloads {
 
-/// Blocks of at most so many rows and columns are multiplied as they are.
+/// Blocks with at most this many rows and columns are not divided further.
 inline constexpr std::size_t kMatrixBlock = 32;
 
 /// Three blocks: `product` += `left` times `right`. Rows are `stride` apart.
@@ -42,7 +42,7 @@ struct MatrixBlocks {
   }
 };
 
-/// Not inlined: a coroutine would keep the variables in memory.
+/// Not inlined, since a coroutine would keep the variables in memory.
 [[gnu::noinline]] inline void multiply(const MatrixBlocks& blocks) {
   const std::size_t columns = blocks.columns;
   for (std::size_t i = 0; i < blocks.rows; ++i) {

@@ -1,4 +1,4 @@
-// SHA-1 (FIPS 180-4) of messages that fit one block: what the trees of UTS are made of. Not for
+// SHA-1 (FIPS 180-4) of messages that fit one block: the basis of the trees of UTS. Not for
 // security.
 #pragma once
 

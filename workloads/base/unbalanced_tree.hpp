@@ -1,6 +1,6 @@
 // The trees of UTS, the unbalanced tree search benchmark (Olivier and others, LCPC 2006). Each node
-// has a SHA-1 digest, which says how many children it has, and from which theirs are made: so a
-// tree is the same everywhere, and nobody can tell how large a part of it is without walking it.
+// has a SHA-1 digest, which determines the number and the digests of its children: so a tree is the
+// same everywhere, and the size of a part of it is unknown without walking it.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct TreeNode {
   }
 
  private:
-  /// Of `size` bytes and a number, the highest byte first.
+  /// Of `size` bytes and a number in big-endian order.
   static Sha1Digest digest_of(const std::uint8_t* bytes, std::size_t size, std::uint32_t number) {
     std::array<std::uint8_t, 24> message;
     std::copy_n(bytes, size, message.begin());
@@ -42,7 +42,7 @@ struct TreeNode {
   }
 };
 
-/// UTS's T1 at a depth of 10: in the mean four children, but none below the depth.
+/// UTS's T1 at a depth of 10: four children on average, but none below the depth.
 struct GeometricTree {
   static constexpr std::uint32_t kSeed = 19;
   static constexpr std::uint32_t kMostChildren = 100;
@@ -58,7 +58,7 @@ struct GeometricTree {
 };
 
 /// UTS's T3 with 2,000 children of the root: any other node has eight children with a probability
-/// of a little less than an eighth, and is the root of a tree of 1,000 nodes in the mean.
+/// of a little less than an eighth, and is the root of a tree of 1,000 nodes on average.
 struct BinomialTree {
   static constexpr std::uint32_t kSeed = 42;
 

@@ -1,6 +1,6 @@
-// What a workload is: a name, its parameters, and how to run and verify one iteration.
+// A workload: a name, its parameters, and how to run and verify one iteration.
 //
-// A workload uses only the public API of runtime/. It knows nothing of timing: harness/bench/
+// A workload uses only the public API of runtime/. It knows nothing about timing: harness/bench/
 // calls run_iteration() inside the timed loop and verify() after each repetition.
 #pragma once
 
@@ -21,8 +21,8 @@ class Runtime;
 
 namespace taskbench::workloads {
 
-/// Raised when a workload does something else than before under the same name and parameters: its
-/// times are then not comparable with older ones.
+/// Raised when a workload changes its behaviour under the same name and parameters: its times are
+/// then not comparable with older ones.
 inline constexpr std::string_view kWorkloadsVersion = "1";
 
 /// One constant of a workload, settable with `--param name=value`.
@@ -37,17 +37,17 @@ struct Parameter {
 /// The value of every parameter of one workload, by name.
 using ParameterValues = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// What a workload observes of itself, by name; the unit is in the name.
+/// Observations that a workload makes of itself, by name; the unit is in the name.
 using Figures = std::map<std::string, double>;
 
-/// A program that loads a server is missing, has failed, or cannot be understood: that says nothing
-/// about the server.
+/// A load generator is missing, has failed, or gives output that cannot be understood: this says
+/// nothing about the server.
 class LoadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What such a program is asked for.
+/// The request for a run of such a program.
 struct LoadRun {
   std::uint16_t port;  ///< on the loopback
   std::uint64_t connections;
@@ -66,8 +66,8 @@ struct LoadProgram {
   std::string_view name;
   std::string version;   ///< as it reports itself
   unsigned seconds = 0;  ///< of each of its runs
-  /// Runs it, and blocks the thread meanwhile. Empty if a stop was requested. Throws LoadError, and
-  /// std::runtime_error for errors of the server.
+  /// Runs the program, and blocks the thread meanwhile. Empty if a stop was requested. Throws
+  /// LoadError, and std::runtime_error for errors of the server.
   std::function<std::optional<LoadReport>(const LoadRun&, const std::stop_token&)> run;
 };
 
@@ -78,20 +78,20 @@ class Instance {
   virtual ~Instance() = default;
 
   /// Runs the workload once, from the first spawn until the calling thread, which is outside the
-  /// scheduler, has heard that the last task ran.
+  /// scheduler, has been notified that the last task ran.
   virtual void run_iteration() = 0;
 
-  /// How many iterations the last call counts as. Under a load that goes by time, as many as its
-  /// requests make.
+  /// The number of iterations that the last call counts as. Under a time-based load, it follows
+  /// from the number of requests.
   [[nodiscard]] virtual double iterations() const { return 1; }
 
   /// Checks that every task of all iterations since the last call ran exactly as often as it
-  /// should. Not timed. Returns what was wrong, or nothing.
+  /// should. Not timed. Returns a description of the error, if any.
   [[nodiscard]] virtual std::optional<std::string> verify() = 0;
 
-  /// What the workload observed besides its time in all iterations since the last call: the mean of
-  /// an iteration, or a quantile of everything it saw, by its name in result files. Not timed. What
-  /// was not observed is left out.
+  /// The workload's observations, besides its time, in all iterations since the last call: the mean
+  /// over iterations, or a quantile of all values, by its name in result files. Not timed. Missing
+  /// observations are left out.
   [[nodiscard]] virtual Figures take_figures() { return {}; }
 };
 
@@ -104,13 +104,13 @@ std::unique_ptr<Instance> make(rt::Runtime& runtime, const ParameterValues& valu
 struct Workload {
   std::string_view name;
   std::string_view summary;
-  std::string_view operation;  ///< what one elementary operation is: "spawn", "ping", "yield"
+  std::string_view operation;  ///< name of one elementary operation: "spawn", "ping", "yield"
   std::span<const Parameter> parameters;
   std::uint64_t (*operations)(const ParameterValues&);  ///< elementary operations per iteration
   std::unique_ptr<Instance> (*make)(rt::Runtime&, const ParameterValues&);
   /// Why the workload cannot run here; empty if it can. nullptr: it can run everywhere.
   std::string (*why_not)() = nullptr;
-  /// Makes the workload under a load from outside, which ends early if the token says so. nullptr:
+  /// Makes the workload with an external load, which ends early if the token requests it. nullptr:
   /// it has none.
   std::unique_ptr<Instance> (*make_loaded)(rt::Runtime&, const ParameterValues&, const LoadProgram&,
                                            std::stop_token) = nullptr;

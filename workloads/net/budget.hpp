@@ -1,4 +1,4 @@
-// Limits on what the clients of a server may take together.
+// Limits on the combined resources of a server's clients.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,17 @@
 namespace taskbench::workloads::net {
 
 struct ServerLimits {
-  /// Time for a client to send the rest of a request, and to take an answer. Clients that need
-  /// longer are cut off at most an eighth later.
+  /// Time for a client to send the rest of a request, and to receive a response. Slower clients are
+  /// cut off at most an eighth later.
   std::chrono::milliseconds patience{10'000};
   /// Time without a request. Neither empty lines nor PING are requests.
   std::chrono::milliseconds idle{300'000};
-  /// Connections at a time. Clients beyond this number are told so and closed.
+  /// Concurrent connections. Clients beyond this number are told so and closed.
   std::size_t connections = 10'000;
-  /// Memory of all connections, with their requests and answers.
+  /// Memory of all connections, including their requests and responses.
   std::size_t memory_bytes = 128 * 1'024 * 1'024;
 
-  /// Limits for this many known and trusted clients, which take `bytes` each.
+  /// Limits for this many known and trusted clients, which need `bytes` each.
   static ServerLimits of(std::uint64_t connections, std::size_t bytes) {
     ServerLimits limits;
     limits.idle = std::chrono::hours(24);
@@ -54,8 +54,8 @@ class Budget {
   std::atomic<std::size_t> refusals_{0};
 };
 
-/// A client being told that there is no room. At most 100 at a time are: each takes some memory,
-/// which is not in the budget. Belongs to the task that tells it.
+/// A client that is being told that there is no room. At most 100 at a time: each needs some memory
+/// that is not in the budget. Belongs to the task that tells it.
 class Budget::Refusal {
  public:
   explicit Refusal(Budget& budget)
@@ -68,7 +68,7 @@ class Budget::Refusal {
   Refusal(const Refusal&) = delete;
   Refusal& operator=(const Refusal&) = delete;
 
-  /// False: the client is to be closed without a word.
+  /// False: the client is to be closed without a message.
   [[nodiscard]] bool is_granted() const { return is_granted_; }
 
  private:
@@ -78,8 +78,7 @@ class Budget::Refusal {
   const bool is_granted_;
 };
 
-/// The memory that one connection holds, given back on destruction. Belongs to the connection's
-/// task.
+/// The memory held by one connection, released on destruction. Belongs to the connection's task.
 class Budget::Share {
  public:
   /// nullptr: there is no limit.
@@ -88,7 +87,7 @@ class Budget::Share {
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  /// False: the server has no more.
+  /// False: the server has no more memory.
   [[nodiscard]] bool try_take(std::size_t bytes) {
     if (budget_ != nullptr && !budget_->try_take(bytes)) return false;
     held_ += bytes;

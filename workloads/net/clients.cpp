@@ -17,7 +17,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Much longer than any answer takes, even with an unoptimised build on a busy machine.
+/// Much longer than any response takes, even with an unoptimised build on a busy machine.
 constexpr int kPatience_s = 30;
 
 }  // namespace
@@ -68,7 +68,7 @@ void Clients::run() {
     } catch (const std::exception& error) {
       failure_ = error.what();
     }
-    SignalSender done = std::move(*done_);  // nothing here may be touched once it has been sent
+    SignalSender done = std::move(*done_);  // after sending, nothing here may be touched
     (void)done.send(Signal{});
   }
 }

@@ -1,10 +1,10 @@
 // The load on a server: clients on a thread of their own, each of which sends the next request when
-// it has the answer to the last. They do not use our runtime, so that they are the same under every
-// scheduler.
+// it has received the response to the last. They do not use our runtime, so that they are the same
+// under every scheduler.
 //
 // Threads: connect(), exchange() and the functions that read the outcome belong to the thread that
 // drives the iterations, and only while nothing is under way. From a call until its `done` was
-// heard, the connections and the outcome belong to the load's thread.
+// received, the connections and the outcome belong to the load's thread.
 #pragma once
 
 #include <chrono>
@@ -30,31 +30,31 @@ class Clients {
 
   /// Opens the connections to a loopback port.
   void connect(std::uint16_t port, SignalSender done);
-  /// Gives the clients a table of descriptors of their own, so that these do not count as the
-  /// server's. Call it before connect(). False if these clients cannot; if the system cannot,
+  /// Gives the clients a descriptor table of their own, so that these do not count as the server's.
+  /// Call it before connect(). False if these clients do not support that; if the system does not,
   /// connect() fails.
   [[nodiscard]] virtual bool keep_own_descriptors() { return false; }
-  /// Sends this many requests and receives their answers.
+  /// Sends this many requests and receives the responses.
   void exchange(std::uint64_t count, SignalSender done);
 
-  /// What went wrong since the last call: a wrong answer, or none.
+  /// The failure since the last call, if any: a wrong or missing response.
   [[nodiscard]] std::optional<std::string> take_failure();
-  /// The number of right answers since the last call.
+  /// The number of correct responses since the last call.
   [[nodiscard]] std::uint64_t take_answers() { return std::exchange(answers_, 0); }
-  /// Stores answers per second as `rate`, and the quantiles of the time that each took.
+  /// Stores responses per second as `rate`, and the quantiles of the time that each took.
   void take_figures(std::string_view rate, Figures& figures);
 
  protected:
   using Clock = std::chrono::steady_clock;
 
-  // Called on the load's thread; what they throw is the failure.
+  // Called on the load's thread; an exception is the failure.
   virtual void open_all(std::uint16_t port) = 0;
   virtual void exchange_all(std::uint64_t count) = 0;
 
   /// Called on the load's thread, which then ends. For destructors that close descriptors.
   void end_with(std::function<void()> last);
 
-  /// Notes a right answer, and how long it took.
+  /// Records a correct response, and its latency.
   void heard(Clock::duration latency) { latencies_.add(latency); }
 
  private:
@@ -67,14 +67,14 @@ class Clients {
   Latencies latencies_;
   std::optional<std::string> failure_;
 
-  std::function<void()> work_;  // none: the thread should end
+  std::function<void()> work_;  // empty: the thread should end
   std::function<void()> last_;
   std::optional<SignalSender> done_;
   std::binary_semaphore has_work_{0};
   std::thread thread_;
 };
 
-/// Says which connections can be read. Its functions throw std::system_error.
+/// Reports which connections are readable. Its functions throw std::system_error.
 class Epoll {
  public:
   ~Epoll() { close(); }
@@ -83,8 +83,8 @@ class Epoll {
 
   /// Connects to a loopback port, and watches the socket. The caller closes it.
   [[nodiscard]] int connect(std::uint16_t port, std::uint64_t name);
-  /// The names of the connections that can be read. Throws std::runtime_error if none can for
-  /// longer than any answer takes.
+  /// The names of the readable connections. Throws std::runtime_error if there are none for longer
+  /// than any response takes.
   [[nodiscard]] const std::vector<std::uint64_t>& wait();
 
  private:

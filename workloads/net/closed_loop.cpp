@@ -83,8 +83,8 @@ bool ClosedLoop::receive(Connection& connection) {
   if (connection.received < answer.size()) return false;
   heard(Clock::now() - connection.sent_at);
   if (use_ == Use::once) {
-    // Closes by a reset: if millions of connections end in order, their ports stay taken for a
-    // minute each (TIME_WAIT).
+    // Closes with a reset: if millions of connections were closed normally, their ports would stay
+    // occupied for a minute each (TIME_WAIT).
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(connection);

@@ -1,5 +1,5 @@
-// Clients whose requests are all equal: what a connection sends again and again, and what must come
-// back, byte by byte.
+// Clients with identical requests: a connection sends the same bytes repeatedly, and expects the
+// same response, byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace taskbench::workloads::net {
 
-/// A request that is sent again and again, and the response that must come back.
+/// The request to repeat, and its expected response.
 struct Exchange {
   std::string request;
   std::string response;
-  std::size_t varies_at = 0;  ///< from here on, that many bytes of the response may differ
+  std::size_t varies_at = 0;  ///< position from which that many bytes of the response may differ
   std::size_t varies_bytes = 0;
 };
 
 enum class Use {
-  again,  ///< each connection asks again and again
-  once,   ///< and is then closed; the next request uses a new one
+  again,  ///< each connection is reused for all requests
+  once,   ///< each is closed after one; the next request uses a new one
 };
 
 class ClosedLoop final : public Clients {
  public:
-  /// Of `connections`, `busy` send requests; the others only exist.
+  /// Of `connections`, `busy` send requests; the others stay idle.
   ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy,
              Use use = Use::again);
   ~ClosedLoop() override;
@@ -36,7 +36,7 @@ class ClosedLoop final : public Clients {
   struct Connection {
     int descriptor = -1;
     std::size_t received = 0;
-    Clock::time_point sent_at{};  ///< or since it is being opened
+    Clock::time_point sent_at{};  ///< or since its opening began
     std::string answer{};
   };
 
@@ -45,7 +45,7 @@ class ClosedLoop final : public Clients {
   void open(std::uint64_t index);
   void close(Connection& connection);
   void send(std::uint64_t index);
-  /// Whether the answer is complete. Throws if it is wrong.
+  /// Whether the response is complete. Throws if it is wrong.
   bool receive(Connection& connection);
 
   const Exchange exchange_;

@@ -14,7 +14,7 @@ rt::Task<> EchoServer::serve(rt::net::TcpStream stream) {
   for (;;) {
     const std::size_t size = co_await stream.read(buffer.get(), kBuffer_bytes);
     if (size == 0) co_return;
-    // relaxed: whoever compares it has received what is being sent here.
+    // relaxed: a thread that compares it has received the bytes that are sent here.
     bytes_.fetch_add(size, std::memory_order_relaxed);
     co_await stream.write_all(buffer.get(), size);
   }

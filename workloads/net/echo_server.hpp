@@ -17,7 +17,7 @@ class EchoServer {
         server_(runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); }) {}
 
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
-  /// Counts what was sent back by its length, since the server knows nothing of messages.
+  /// Derived from the bytes sent back, since the server knows nothing about messages.
   [[nodiscard]] std::uint64_t answered() const {
     return bytes_.load(std::memory_order_relaxed) / message_bytes_;  // relaxed: it was received
   }

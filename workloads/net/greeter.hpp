@@ -1,4 +1,4 @@
-// helloworld.Greeter, the service of the introductions to gRPC.
+// helloworld.Greeter, the service in the tutorials of gRPC.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace taskbench::workloads::net {
 
 inline constexpr std::string_view kSayHello = "/helloworld.Greeter/SayHello";
 
-/// Greets by name. What is no message of the service is an invalid argument.
+/// Greets by name. Anything but a message of the service is an invalid argument.
 [[nodiscard]] GrpcMethods greeter_methods();
 
-/// The message to send to the greeter, and the one that comes back.
+/// The message to send to the greeter, and the expected reply.
 [[nodiscard]] std::string hello_request(std::string_view name);
 [[nodiscard]] std::string hello_reply(std::string_view name);
-/// The greeting in a reply. Throws std::runtime_error if it is no such message.
+/// The greeting in a reply. Throws std::runtime_error if it is not such a message.
 [[nodiscard]] std::string greeting_in(const std::string& reply);
 
 }  // namespace taskbench::workloads::net

@@ -1,4 +1,4 @@
-// The messages and headers of gRPC over HTTP/2, as far as unary calls need them
+// The messages and headers of gRPC over HTTP/2 that unary calls need
 // (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): no compression, no streams.
 #pragma once
 
@@ -41,13 +41,13 @@ struct GrpcRequest {
 
 struct GrpcReply {
   GrpcStatus status = GrpcStatus::ok;
-  std::string text;     ///< what is wrong, for people to read
-  std::string message;  ///< empty unless all is well
+  std::string text;     ///< the error, for readers
+  std::string message;  ///< empty if there is an error
   GrpcMetadata headers;
   GrpcMetadata trailers;
 };
 
-/// Why a message or a header is refused; ok: it is not.
+/// The reason for refusing a message or a header; ok: not refused.
 struct GrpcFault {
   GrpcStatus status = GrpcStatus::ok;
   std::string_view text;
@@ -57,8 +57,7 @@ struct GrpcFault {
 
 inline constexpr std::string_view kGrpcContentType = "application/grpc";
 
-/// A message as it is sent: preceded by a byte that says that it is not compressed, and by its
-/// length.
+/// A message as sent: preceded by a byte that says that it is not compressed, and by its length.
 [[nodiscard]] std::string grpc_framed(std::string_view message);
 
 /// A message that arrives in pieces.
@@ -66,10 +65,10 @@ class GrpcMessage {
  public:
   /// Adds the next piece of a body that must be one message of at most `most_bytes`.
   [[nodiscard]] GrpcFault append(std::string_view piece, std::size_t most_bytes);
-  /// What is wrong if there are no more pieces.
+  /// The error if there are no more pieces.
   [[nodiscard]] GrpcFault end() const;
 
-  /// The size that the sender announced; 0 as long as that is unknown.
+  /// The size that the sender announced; 0 while it is unknown.
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool is_begun() const { return prefix_.size() == kPrefix_bytes; }
   [[nodiscard]] std::string take() { return std::move(bytes_); }
@@ -84,7 +83,7 @@ class GrpcMessage {
 
 /// Parses the value of "grpc-timeout": "100m" is 100 milliseconds. nullopt: it is invalid.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_grpc_timeout(std::string_view text);
-/// Writes a timeout in the finest unit that has room for it, rounded up; less than 1 ns becomes 0.
+/// Writes a timeout in the finest unit that can represent it, rounded up; less than 1 ns becomes 0.
 [[nodiscard]] std::string grpc_timeout_text(std::chrono::nanoseconds timeout);
 
 /// Encodes and decodes the value of "grpc-message".
@@ -93,7 +92,7 @@ class GrpcMessage {
 
 /// Parses the value of "grpc-status"; unknown if it is invalid.
 [[nodiscard]] GrpcStatus parse_grpc_status(std::string_view text);
-/// The status that callers get for a status of HTTP other than 200.
+/// The status that callers get for an HTTP status other than 200.
 [[nodiscard]] GrpcStatus grpc_status_of_http(std::string_view status);
 
 /// Whether a header is HTTP's or gRPC's own, rather than a caller's.

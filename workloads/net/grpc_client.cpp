@@ -23,8 +23,8 @@ GrpcReply failed_call(GrpcStatus status, std::string text) {
 
 }  // namespace
 
-/// What a call tells the connection: to begin, if there is a `reply_to`; otherwise that it was
-/// given up. Tag 0: there will be no more calls.
+/// A message from a call to the connection: to begin, if there is a `reply_to`; otherwise that it
+/// was given up. Tag 0: there will be no more calls.
 struct GrpcClient::Order {
   explicit Order(GrpcClientSession::Tag of) : tag(of) {}
   Order(GrpcClientSession::Tag of, GrpcRequest what, oneshot::Sender<GrpcReply> to)
@@ -51,7 +51,7 @@ class GrpcClient::Connection final : private Http2Link<Order> {
     try {
       co_await connection->run();
     } catch (const std::system_error&) {
-      // The server has gone: calls that wait for replies hear that none will come.
+      // The server has gone: calls that wait for replies learn that none will come.
     }
   }
 
@@ -124,7 +124,7 @@ rt::Task<GrpcClient> GrpcClient::connect(rt::net::SocketAddress server, GrpcLimi
 }
 
 rt::Task<GrpcReply> GrpcClient::call(GrpcRequest request) {
-  // relaxed: the tag only has to be different each time.
+  // relaxed: tags only have to be unique.
   const auto tag = shared_->last_tag.fetch_add(1, std::memory_order_relaxed) + 1;
   const auto deadline = request.deadline;
   auto channel = oneshot::channel<GrpcReply>();

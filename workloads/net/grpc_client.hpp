@@ -1,4 +1,4 @@
-// A gRPC client: a connection for calls of any number of tasks at the same time.
+// A gRPC client: a connection for concurrent calls of any number of tasks.
 //
 //   GrpcClient client = co_await GrpcClient::connect(address);
 //   const GrpcReply reply = co_await client.call(request);
@@ -25,12 +25,12 @@ class GrpcClient {
   /// Ends the connection at once.
   ~GrpcClient();
 
-  /// Makes a call. Its status is `unavailable` if the connection ends meanwhile, or has ended. A
+  /// Makes a call. Its status is `unavailable` if the connection has ended or ends meanwhile. A
   /// call that is given up, because of its deadline or because its task is aborted, is cancelled at
   /// the server.
   [[nodiscard]] rt::Task<GrpcReply> call(GrpcRequest request);
 
-  /// Waits for the calls that are under way; new ones are `unavailable`.
+  /// Waits for calls in progress; new ones are `unavailable`.
   rt::Task<> close();
 
  private:

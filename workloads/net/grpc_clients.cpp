@@ -23,7 +23,7 @@ struct GrpcClients::Connection {
 
   const int descriptor;
   GrpcClientSession session;
-  std::vector<Clock::time_point> called_at;  // of each call that is under way
+  std::vector<Clock::time_point> called_at;  // of each call in progress
   std::string out;
 };
 

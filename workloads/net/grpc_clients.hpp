@@ -1,4 +1,4 @@
-// Clients that make the same call again and again, several at a time on each connection.
+// Clients that repeat one call, with several concurrent calls on each connection.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace taskbench::workloads::net {
 
-/// A call, and the message that must come back.
+/// A call, and the expected reply.
 struct GrpcExchange {
   GrpcRequest request;
   std::string reply;
@@ -20,7 +20,7 @@ struct GrpcExchange {
 
 class GrpcClients final : public Clients {
  public:
-  /// At most `streams` calls at a time are under way on each connection.
+  /// At most `streams` calls at a time are in progress on each connection.
   GrpcClients(GrpcExchange exchange, std::uint64_t connections, std::uint64_t streams);
   ~GrpcClients() override;
 

@@ -49,7 +49,7 @@ void say_on_stderr(std::string_view path, const std::exception_ptr& failure) {
   }
 }
 
-/// What all calls share.
+/// The state that all calls share.
 struct GrpcServer::Service {
   Service(GrpcMethods all, GrpcOnFailure hook)
       : methods(std::move(all)), on_failure(std::move(hook)) {}
@@ -58,7 +58,7 @@ struct GrpcServer::Service {
   const GrpcOnFailure on_failure;
 };
 
-/// What a call, or the server, tells a connection.
+/// A message from a call, or from the server, to a connection.
 struct GrpcServer::Answer {
   Answer(StreamId to, GrpcReply with) : stream(to), reply(std::move(with)) {}
 
@@ -166,13 +166,13 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     } else if (answer.stream == kIsIdle) {
       if (session_.stream_count() == 0) session_.terminate(kNoError);
     } else if (running_.erase(answer.stream) != 0) {
-      // relaxed: whoever compares it has heard the reply.
+      // relaxed: a thread that compares it has received the reply.
       server_.answered_.fetch_add(1, std::memory_order_relaxed);
       session_.answer(answer.stream, answer.reply);
     }
   }
 
-  /// Whether more calls may be answered soon: one write is enough for all.
+  /// Whether more calls may be answered soon, so that one write is enough for all.
   bool expects_notes() const override { return running_.size() > 1; }
 
   void on_sending(bool writes) override {
@@ -184,7 +184,7 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     }
   }
 
-  /// Starts or stops the client's time for each request and each reply, one after the other.
+  /// Starts or stops the client's time limit for each request and each reply, one after the other.
   void look_who_waits() {
     const bool is_idle = session_.stream_count() == 0;
     if (is_idle != std::exchange(is_idle_, is_idle)) {

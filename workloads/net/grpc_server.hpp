@@ -23,29 +23,28 @@
 namespace taskbench::workloads::net {
 
 /// A method. An exception becomes the status `unknown`, without details for the caller. Its task is
-/// aborted when the deadline has passed, or the caller has given up.
+/// aborted when the deadline has passed or the caller has given up.
 using GrpcMethod = std::function<rt::Task<GrpcReply>(GrpcRequest)>;
 /// Methods by their paths.
 using GrpcMethods = std::map<std::string, GrpcMethod, std::less<>>;
 
-/// Called with the path of a method and what it threw. Called from any thread; must not throw.
+/// Called with the path of a method and its exception. Called from any thread; must not throw.
 using GrpcOnFailure = std::function<void(std::string_view path, const std::exception_ptr&)>;
 /// Writes one line to standard error.
 void say_on_stderr(std::string_view path, const std::exception_ptr& failure);
 
 struct GrpcServerLimits {
   GrpcLimits session{};
-  /// Connections that are too many or idle are sent GOAWAY; calls that are too large get
-  /// RESOURCE_EXHAUSTED.
+  /// Excess or idle connections are sent GOAWAY; calls that are too large get RESOURCE_EXHAUSTED.
   ServerLimits server{};
-  /// Called for methods that throw, since callers do not learn why.
+  /// Called for methods that throw, since callers do not learn the reason.
   GrpcOnFailure on_failure = say_on_stderr;
 
   /// Limits for this many known and trusted clients.
   static GrpcServerLimits of(std::uint64_t connections);
 };
 
-/// Like LoopbackServer, but on destruction calls that are under way have as long as a client has.
+/// Like LoopbackServer, but on destruction calls in progress have as long as a client has.
 class GrpcServer {
  public:
   GrpcServer(rt::Runtime& runtime, GrpcMethods methods, const GrpcServerLimits& limits = {});
@@ -54,7 +53,7 @@ class GrpcServer {
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
   /// The number of calls that methods have replied to.
   [[nodiscard]] std::uint64_t answered() const {
-    return answered_.load(std::memory_order_relaxed);  // relaxed: the reply was heard
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the reply was received
   }
   /// Connections cut off because they took too long.
   [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }

@@ -53,7 +53,7 @@ std::unique_ptr<Http2Session::Stream> GrpcServerSession::make_stream() {
 void GrpcServerSession::on_header(Stream& stream, const Header& header) {
   auto& call = static_cast<Incoming&>(stream);
   const auto& [name, value] = header;
-  if (call.stage != Incoming::Stage::headers) return;  // trailers of a request mean nothing
+  if (call.stage != Incoming::Stage::headers) return;  // trailers of a request are ignored
   if (name == ":path") {
     call.request.path = value;
   } else if (name == ":method") {
@@ -100,7 +100,7 @@ void GrpcServerSession::on_data(Stream& stream, std::string_view data) {
   if (const GrpcFault fault = call.message.append(data, limits_.message_bytes)) {
     return refuse(call, fault);
   }
-  // Memory is taken as it arrives: a peer that only announces much takes nothing from the others.
+  // Memory is taken as data arrive: merely announcing a large message takes nothing from others.
   if (!try_take(call, data.size())) return refuse(call, kServerIsFull);
   if (was_begun || !call.message.is_begun()) return;
   if (call.message.size() > limits_.held_bytes - held_bytes_) {
@@ -186,7 +186,7 @@ void GrpcServerSession::on_close(Stream& stream, std::uint32_t) {
   held_bytes_ -= call.held_bytes;
   share_.give_back(call.taken_bytes);
   if (call.stage != Incoming::Stage::called) return;
-  // Nobody need hear of a call that was given up before it was taken.
+  // Calls that are given up before they are taken need not be reported.
   const bool is_known =
       std::erase_if(calls_, [&](const Call& each) { return each.stream == call.id; }) == 0;
   if (is_known) given_up_.push_back(call.id);
@@ -200,7 +200,7 @@ struct GrpcClientSession::Outgoing final : Stream {
   std::string http_status;
   int blocks = 0;  // of headers, the last of which are trailers; not counting informational ones
   bool has_status = false;
-  bool is_silent = false;  // it has been replied to, or was cancelled
+  bool is_silent = false;  // replied to, or cancelled
 };
 
 GrpcClientSession::GrpcClientSession(std::string authority, const GrpcLimits& limits)

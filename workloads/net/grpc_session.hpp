@@ -19,13 +19,13 @@ namespace taskbench::workloads::net {
 
 struct GrpcLimits {
   Http2Limits http2;
-  std::size_t message_bytes = 4 * 1'024 * 1'024;  ///< that the peer sends
+  std::size_t message_bytes = 4 * 1'024 * 1'024;  ///< limit for messages from the peer
   /// All messages of a connection together, in both directions, until their calls have ended.
   std::size_t held_bytes = 16 * 1'024 * 1'024;
 };
 
-/// The server's end. Invalid calls are answered, with the status that gRPC has for what is wrong,
-/// before anybody else hears of them.
+/// The server's end. Invalid calls are answered with gRPC's status for the error before they are
+/// reported to anyone.
 class GrpcServerSession final : public Http2Session {
  public:
   struct Call {
@@ -36,9 +36,9 @@ class GrpcServerSession final : public Http2Session {
   /// `budget` is shared by all sessions of a server; nullptr: there is none.
   explicit GrpcServerSession(const GrpcLimits& limits, Budget* budget = nullptr);
 
-  /// Calls that have completely arrived since the last call of this.
+  /// Calls that have arrived completely since the last call of this function.
   [[nodiscard]] std::vector<Call> take_calls() { return std::exchange(calls_, {}); }
-  /// Calls, of those that were taken, whose caller has given up since the last call of this.
+  /// Calls already taken whose callers have given up since the last call of this function.
   [[nodiscard]] std::vector<StreamId> take_given_up() { return std::exchange(given_up_, {}); }
   /// Answers a call. Does nothing if the caller has given up.
   void answer(StreamId id, const GrpcReply& reply);
@@ -75,14 +75,14 @@ class GrpcClientSession final : public Http2Session {
     GrpcReply reply;
   };
 
-  /// `authority` is the host that is called, with its port.
+  /// `authority` is the server's host and port.
   GrpcClientSession(std::string authority, const GrpcLimits& limits);
 
   /// Begins a call. nullopt: this connection has no stream numbers left.
   [[nodiscard]] std::optional<StreamId> call(const GrpcRequest& request, Tag tag);
   /// Cancels a call, which then gets no reply. Does nothing if the reply has arrived.
   void cancel(StreamId id);
-  /// The replies to calls that have ended since the last call of this.
+  /// The replies to calls that have ended since the last call of this function.
   [[nodiscard]] std::vector<Answered> take_replies() { return std::exchange(replies_, {}); }
 
  private:

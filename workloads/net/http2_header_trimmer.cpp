@@ -6,7 +6,7 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::size_t kFrameHeader_bytes = 9;
-constexpr std::size_t kLargestFrame_bytes = 16'384;  // we have told no peer otherwise
+constexpr std::size_t kLargestFrame_bytes = 16'384;  // we have announced no other limit
 constexpr char kHeaders = 1;
 constexpr char kResetStream = 3;
 constexpr char kContinuation = 9;
@@ -15,12 +15,12 @@ constexpr unsigned kPadded = 0x8;
 constexpr unsigned kPriority = 0x20;
 constexpr std::size_t kPriority_bytes = 5;
 
-/// The longest encoded string that is passed on. Below 64 KiB and, even if it is in Huffman's code
-/// with up to 30 bits for a character, longer than the table.
+/// The longest encoded string that is passed on. Below 64 KiB and, even in Huffman code with up to
+/// 30 bits per character, longer than the table.
 constexpr std::uint64_t kLongestString_bytes = 32'768;
-/// What is left of a longer string: still more than fits into the table.
+/// The length to which a longer string is cut: still more than fits into the table.
 constexpr std::size_t kTable_bytes = 4'096;
-/// The length of the rest: 127 in the first byte, 4,096 - 127 = 31 * 128 + 1 in the others.
+/// The encoded length: 127 in the first byte, 4,096 - 127 = 31 * 128 + 1 in the others.
 constexpr std::string_view kTableLength("\x7f\x81\x1f", 3);
 constexpr unsigned kLongestNumber_bits = 35;
 
@@ -37,7 +37,7 @@ std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   out_.clear();
   cut_streams_.clear();
   left_out_ = 0;
-  // Until something has to be changed, `in` is the result.
+  // While nothing needs to change, `in` is the result.
   const std::string_view whole = in;
   bool is_changed = !frame_.empty();
   const auto change = [&] {
@@ -93,7 +93,7 @@ bool Http2HeaderTrimmer::is_to_be_held() {
   return frame_[3] == kHeaders && (byte_of(frame_[4]) & kEndHeaders) == 0;
 }
 
-/// Whether the frame resets a stream that the peer may open, and has not: 4 bytes on an odd stream.
+/// Whether the frame resets a stream that the peer could open but has not: 4 bytes, odd stream.
 bool Http2HeaderTrimmer::is_reset_of_nothing() const {
   constexpr std::size_t kReset_bytes = 4;
   return is_peer_client_ && !is_in_block_ && frame_[3] == kResetStream &&

@@ -1,13 +1,13 @@
-// A filter before nghttp2, which ends the whole connection because of one header of more than 64
-// KiB. It shortens such a header in the incoming bytes, so that only its stream has to be refused.
+// A filter in front of nghttp2, which ends the whole connection because of one header of more than
+// 64 KiB. It shortens such a header in the incoming bytes, so that only its stream must be refused.
 //
-// Of HPACK (RFC 7541) it knows where strings begin and end, not what they mean. The table of
+// It understands where HPACK (RFC 7541) strings begin and end, not what they mean. The table of
 // headers stays as the peer believes it to be: an entry that is larger than the table empties it,
-// and so does what is left of that entry.
+// and so does the rest of that entry.
 //
-// From a client, it also leaves out resets of streams that the client never opened. RFC 9113 lets
+// From a client, it also removes resets of streams that the client never opened. RFC 9113 lets
 // nghttp2 end the connection for these, but gRPC's own client sends them for calls whose deadline
-// passes before their headers are on the way.
+// passes before their headers are sent.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@ using StreamId = std::int32_t;
 
 class Http2HeaderTrimmer {
  public:
-  /// `preface_bytes` come before the first frame: 0 if the peer is a server.
+  /// `preface_bytes` is the size of the text before the first frame: 0 if the peer is a server.
   explicit Http2HeaderTrimmer(std::size_t preface_bytes)
       : is_peer_client_(preface_bytes > 0), verbatim_bytes_(preface_bytes) {}
 
-  /// The bytes for nghttp2 to receive in place of `in`, the next that arrived. Valid until the next
-  /// call. The beginning of a frame is kept until the rest arrives.
+  /// The bytes for nghttp2 to receive in place of `in`, the next bytes that arrived. Valid until
+  /// the next call. The beginning of a frame is kept until the rest arrives.
   [[nodiscard]] std::string_view trimmed(std::string_view in);
   /// Whether the last call of trimmed() shortened a header of this stream.
   [[nodiscard]] bool has_cut(StreamId stream) const {
     return std::ranges::find(cut_streams_, stream) != cut_streams_.end();
   }
-  /// How many resets the last call of trimmed() left out.
+  /// The number of resets that the last call of trimmed() removed.
   [[nodiscard]] std::uint32_t left_out() const { return left_out_; }
 
  private:
@@ -55,12 +55,12 @@ class Http2HeaderTrimmer {
   StreamId highest_ = 0;  // of the streams that the peer has opened
   std::uint32_t left_out_ = 0;
   std::string out_;
-  std::size_t verbatim_bytes_;  // left of the preface, or of a frame that is passed on unchanged
-  std::string frame_;           // its header, and its payload if that is examined
+  std::size_t verbatim_bytes_;  // left of the preface, or of an unchanged frame
+  std::string frame_;           // its header, and its payload if examined
   bool is_in_block_ = false;    // whether headers continue in the next frame
 
-  // In headers: the position, whether the string is being cut, and how many strings the field still
-  // has.
+  // For headers: the position, whether the string is being cut, and the number of strings left in
+  // the field.
   At at_ = At::field;
   bool is_cutting_ = false;
   unsigned strings_ = 0;

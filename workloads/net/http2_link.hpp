@@ -1,8 +1,8 @@
 // An HTTP/2 session on a socket: a task in which one coroutine reads and another writes, and a
-// channel through which other tasks tell it what to do.
+// channel through which other tasks give it instructions.
 //
-// Each batch that arrives is one read, and everything that results from it, if it is ready soon,
-// one write.
+// Each batch that arrives is one read, and all output that results from it, if ready soon, is one
+// write.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace taskbench::workloads::net {
 
-/// The session belongs to the task that runs this link. `Note` is what other tasks tell it; must
-/// have a constructor.
+/// The session belongs to the task that runs this link. `Note` is the type of other tasks'
+/// messages; it must have a constructor.
 template <class Note>
 class Http2Link {
  public:
@@ -44,12 +44,12 @@ class Http2Link {
   /// Runs until the session is over, or the peer ends the stream. Throws std::system_error.
   rt::Task<> run() { co_await rt::select(read_all(), write_all()); }
 
-  /// Called after the session was given what arrived.
+  /// Called after the session has received data.
   virtual void on_received() = 0;
   virtual void on_note(Note& note) = 0;
   /// Whether notes are expected soon.
   [[nodiscard]] virtual bool expects_notes() const = 0;
-  /// Called after the session was asked what to send, which is being written if `writes`.
+  /// Called after the session was asked for output, which is being written if `writes`.
   virtual void on_sending(bool writes) = 0;
 
  private:

@@ -14,16 +14,16 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::uint32_t kHeaderOverhead_bytes = 32;
-/// How many fruitless frames a stream or DATA makes up for. A peer acknowledges DATA now and then,
-/// with two frames.
+/// The number of fruitless frames for which a stream or DATA compensates. A peer acknowledges DATA
+/// now and then, with two frames.
 constexpr double kWorthOfStream = 20;
 constexpr double kWorthOfData = 4;
-/// A stream that lasted this long cost the peer as much as us, since their number is limited. Its
-/// frames: HEADERS, RST_STREAM, and often WINDOW_UPDATE.
+/// A stream that lasted this long cost the peer as much as us, since the number of streams is
+/// limited. Its frames: HEADERS, RST_STREAM, and often WINDOW_UPDATE.
 constexpr std::chrono::milliseconds kLifeOfCall(5);
 constexpr double kFramesOfCall = 3;
-/// The PING that follows the announced shutdown: when its answer arrives, so has everything that
-/// the peer sent before it heard of the shutdown.
+/// The PING after the shutdown announcement: when its answer arrives, so has everything that the
+/// peer sent before it learned of the shutdown.
 constexpr std::array<std::uint8_t, 8> kLastPing{'g', 'o', 'o', 'd', 'b', 'y', 'e', 0};
 
 const std::uint8_t* bytes_of(std::string_view text) {
@@ -47,7 +47,7 @@ struct FreeCallbacks {
 
 }  // namespace
 
-/// The callbacks of nghttp2, which is C: nothing may be thrown through it, so the program ends if
+/// The callbacks of nghttp2, which is C: no exception may pass through it, so the program ends if
 /// memory runs out. All memory use has limits.
 struct Http2Session::Native {
   ~Native() { nghttp2_session_del(session); }

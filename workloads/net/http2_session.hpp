@@ -1,10 +1,10 @@
-// One end of an HTTP/2 connection, without its socket: takes bytes that have arrived, and says
-// which to send. nghttp2 handles frames, their order and flow control; derived classes handle what
-// streams say.
+// One end of an HTTP/2 connection, without its socket: takes received bytes and returns bytes to
+// send. nghttp2 handles frames, their order and flow control; derived classes handle the content of
+// streams.
 //
-// A peer that sends more fruitless frames than it may in a given time is told to keep calm
-// (ENHANCE_YOUR_CALM), and the connection ends: streams that are opened and reset at once, headers
-// without an end, empty DATA, PING, SETTINGS. Whatever ends a connection, GOAWAY is the last frame.
+// A peer that sends fruitless frames at an excessive rate is told to keep calm (ENHANCE_YOUR_CALM),
+// and the connection ends: streams that are opened and reset at once, headers without an end, empty
+// DATA, PING, SETTINGS. GOAWAY is always the last frame of a connection.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,8 @@ struct Http2Limits {
   std::uint32_t header_bytes =
       8'192;  ///< of a stream; each header counts 32 more (RFC 9113, 6.5.2)
   /// Limits for fruitless frames, which are all but DATA with content: this many at once, and this
-  /// many more each second. A stream that ends well makes up for some of them, and so does DATA
-  /// that is sent; a stream that is reset after as long as a call may take makes up for its own.
+  /// many more each second. A stream that succeeds compensates for some of them, and so does DATA
+  /// that is sent; a stream that is reset after as long as a call may take compensates for its own.
   std::uint32_t fruitless_burst = 10'000;
   std::uint32_t fruitless_per_s = 1'000;
 };
@@ -41,25 +41,25 @@ class Http2Session {
   Http2Session& operator=(const Http2Session&) = delete;
   virtual ~Http2Session();
 
-  /// Takes bytes that have arrived. `now` is for tests.
+  /// Takes received bytes. `now` is for tests.
   void receive(std::string_view in, Clock::time_point now = Clock::now());
   /// Appends bytes to send to `out`, until that has about `most` bytes.
   void send(std::string& out, std::size_t most = 65'536);
   [[nodiscard]] bool wants_to_send() const;
-  /// Whether nothing more is to be received or sent.
+  /// Whether there is nothing left to receive or send.
   [[nodiscard]] bool is_over() const;
 
-  /// Ends the session once its streams have ended. A server asks its peer to open no more, and
-  /// serves those opened before the peer hears of that; a client opens none.
+  /// Ends the session once its streams have ended. A server asks its peer to open no more streams,
+  /// and serves those opened before the peer learns of that; a client opens none.
   void begin_shutdown();
 
-  /// Ends the session, with an error code of HTTP/2, once that is sent. The peer knows that calls
-  /// it sends meanwhile are not processed.
+  /// Ends the session with an HTTP/2 error code, once that is sent. The peer knows that calls it
+  /// sends meanwhile are not processed.
   void terminate(std::uint32_t error);
 
-  /// The number of streams that have begun and not ended.
+  /// The number of unfinished streams.
   [[nodiscard]] std::size_t stream_count() const { return streams_.size(); }
-  /// The oldest stream that waits for the peer, which has to send the rest or to receive it.
+  /// The oldest stream that waits for the peer to send or receive the rest.
   [[nodiscard]] StreamId oldest_awaited() const;
 
  protected:
@@ -72,17 +72,17 @@ class Http2Session {
     virtual ~Stream() = default;
 
     StreamId id = 0;
-    Clock::time_point begun_at;        // of those that the peer opens
+    Clock::time_point begun_at;        // for those opened by the peer
     bool awaits_peer = false;          // set through set_awaits_peer()
     std::uint32_t header_bytes = 0;    // received
-    bool header_is_too_large = false;  // what was beyond the limit has been left out
+    bool header_is_too_large = false;  // content beyond the limit was dropped
     std::string body;                  // to be sent
     std::size_t sent = 0;
   };
 
   Http2Session(Role role, const Http2Limits& limits);
 
-  /// Creates a stream that the peer opens.
+  /// Creates a stream opened by the peer.
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual void on_header(Stream& stream, const Header& header) = 0;
   /// Called when the headers, or the trailers, are complete.
@@ -91,17 +91,17 @@ class Http2Session {
   /// Called when the peer has sent everything.
   virtual void on_end(Stream& stream) = 0;
   /// Called when the body was sent. May submit trailers, which then end the stream, and returns
-  /// whether it has; without, the stream ends now.
+  /// whether it did; otherwise the stream ends now.
   virtual bool on_body_sent(Stream& stream) = 0;
-  /// Called when the stream ends, with an error code of HTTP/2.
+  /// Called when the stream ends, with an HTTP/2 error code.
   virtual void on_close(Stream& stream, std::uint32_t error) = 0;
 
   /// nullptr: the stream has ended.
   [[nodiscard]] Stream* find(StreamId id) const;
   void set_awaits_peer(Stream& stream, bool awaits);
 
-  /// Functions that submit frames, which the next send() sends. With `has_body`, the stream's
-  /// `body` follows.
+  /// Functions that submit frames for the next send(). With `has_body`, the stream's `body`
+  /// follows.
   void submit_response(Stream& stream, std::span<const Header> headers, bool has_body);
   void submit_trailers(Stream& stream, std::span<const Header> trailers);
   /// Opens a stream as soon as the peer's limit permits it. nullptr: there are no stream numbers
@@ -122,8 +122,8 @@ class Http2Session {
   std::unordered_map<StreamId, std::unique_ptr<Stream>> streams_;
   std::size_t awaited_ = 0;
   Http2HeaderTrimmer trimmer_;
-  Clock::time_point now_ = Clock::now();  // when receive() was called last
-  double fruitless_frames_ = 0;           // not made up for yet
+  Clock::time_point now_ = Clock::now();  // time of the last receive()
+  double fruitless_frames_ = 0;           // not compensated for yet
   bool is_deaf_ = false;                  // incoming bytes are ignored
   bool is_broken_ = false;                // nothing is sent, either
 };

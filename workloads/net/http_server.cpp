@@ -10,8 +10,8 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::size_t kFirstBuffer_bytes = 1'024;
-/// Memory for a byte of requests with its answers, which are 150 bytes for the 27 of the shortest
-/// request.
+/// Memory for a byte of requests including the responses, which have 150 bytes for the 27 of the
+/// shortest request.
 constexpr std::size_t kWithAnswers = 8;
 constexpr std::size_t kHttpConnection_bytes = kWithAnswers * kFirstBuffer_bytes;
 
@@ -70,7 +70,7 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
     }
     const bool has_answered = !out.empty();
     if (has_answered) {
-      // relaxed: whoever compares it has heard the answers.
+      // relaxed: a thread that compares it has received the responses.
       answered_.fetch_add(session.answered() - before, std::memory_order_relaxed);
       wait.begin();
       co_await stream.write_all(out.data(), out.size());

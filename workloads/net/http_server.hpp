@@ -29,7 +29,7 @@ class HttpServer {
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
   /// Requests answered so far.
   [[nodiscard]] std::uint64_t answered() const {
-    return answered_.load(std::memory_order_relaxed);  // relaxed: the answer was heard
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the response was received
   }
   /// Connections cut off because they took too long.
   [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }

@@ -67,8 +67,7 @@ bool is_registered_name(std::string_view text) {
   return std::ranges::all_of(text, is_of_it) && has_whole_escapes(text);
 }
 
-/// What may stand in square brackets: an IPv6 address, or "v1." and what a later version of IP
-/// calls an address.
+/// Text for square brackets: an IPv6 address, or "v1." and an address of a later version of IP.
 bool is_ip_literal(std::string_view text) {
   if (!text.starts_with('v') && !text.starts_with('V')) {
     in6_addr address{};
@@ -104,7 +103,7 @@ std::string_view text_of(unsigned status) {
 }
 
 /// Whether a line ends with LF alone. Servers may accept that (RFC 9112, 2.2), but this one does
-/// not: if servers in a row disagree, requests can be smuggled past one of them.
+/// not: if servers in a chain disagree, requests can be smuggled past one of them.
 bool has_bare_lf(std::string_view header) {
   header = header.substr(0, header.find("\r\n\r\n"));
   for (std::size_t at = 0; (at = header.find('\n', at)) != std::string_view::npos; ++at) {
@@ -143,7 +142,7 @@ std::string_view date() {
 
 }  // namespace
 
-/// What is remembered of a request: nothing that grows with it.
+/// The facts kept about a request: nothing that grows with it.
 class HttpSession::Request final : public http::basic_parser<true> {
  public:
   explicit Request(const HttpLimits& limits) {
@@ -152,7 +151,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
     eager(true);
   }
 
-  /// The status for an error of put().
+  /// The HTTP status for an error of put().
   [[nodiscard]] unsigned status_of(const boost::system::error_code& error) const {
     if (refused_with_ != 0) return refused_with_;
     if (error == http::error::header_limit) return 431;
@@ -162,7 +161,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
   }
 
   [[nodiscard]] http::verb method() const { return method_; }
-  /// 10 or 11; 0 if it was not understood.
+  /// 10 or 11; 0 if it could not be parsed.
   [[nodiscard]] int version() const { return version_; }
   enum class Target : std::uint8_t { root, server, nothing };
   [[nodiscard]] Target target() const { return target_; }
@@ -174,9 +173,9 @@ class HttpSession::Request final : public http::basic_parser<true> {
   using Error = boost::system::error_code;
   using Text = boost::beast::string_view;
 
-  /// The four forms of RFC 9112, 3.2. nullopt: it is none of them. A query changes nothing here.
+  /// The four forms of RFC 9112, 3.2. nullopt: none of them. A query is ignored here.
   static std::optional<Target> target_of(std::string_view target, http::verb method) {
-    if (method == http::verb::connect) {  // nobody answers that here
+    if (method == http::verb::connect) {  // not supported
       return is_host(target) && !target.empty() ? std::optional(Target::nothing) : std::nullopt;
     }
     if (target == "*") {
@@ -215,7 +214,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
   }
   void on_response_impl(int, Text, int, Error&) override {}
   void on_field_impl(http::field name, Text, Text value, Error& error) override {
-    if (is_header_done()) return;  // trailers mean nothing
+    if (is_header_done()) return;  // trailers are ignored
     if (name == http::field::host) {
       if (std::exchange(has_host_, true) || !is_host({value.data(), value.size()})) {
         refuse_with(400, error);
@@ -282,7 +281,7 @@ std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
     request.emplace(limits_);
     header_taken_ = 0;
   } else if (request->is_header_done() && request->chunked() && in.size() < kLastChunk.size()) {
-    return 0;  // more must come anyway, and the parser requires this many bytes
+    return 0;  // more must follow, and the parser needs this many bytes
   }
   if (!request->is_header_done() && has_bare_lf(in)) {
     refuse(400, out);
@@ -305,10 +304,10 @@ std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
     request.reset();
   } else if (!request->is_header_done()) {
     header_taken_ += taken;
-    // The parser's own limit applies only to what it is given at once.
+    // The parser's own limit applies only to the bytes of one call.
     if (header_taken_ + in.size() - taken >= limits_.header_bytes) refuse(431, out);
   } else if (taken == 0 && in.size() >= limits_.header_bytes) {
-    refuse(431, out);  // the header of a chunk, or what follows the last chunk
+    refuse(431, out);  // the header of a chunk, or the text after the last chunk
   } else if (request->take_expectation() && request->body_bytes() == 0) {
     out += "HTTP/1.1 100 Continue\r\n\r\n";
   }

@@ -23,7 +23,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Descriptors for what else is opened meanwhile: files, the descriptors of other runtimes.
+/// Descriptors for other uses: files, the descriptors of other runtimes.
 constexpr std::uint64_t kOtherDescriptors = 100;
 
 constexpr std::size_t kUnheard_bytes = 4 * 1'024 * 1'024;
@@ -67,7 +67,7 @@ rt::Task<> LoopbackServer::stop() {
   try {
     co_await *acceptor_;
   } catch (const std::exception&) {
-    // The acceptor was cancelled; or it could accept no more, which the clients have noticed.
+    // The acceptor was cancelled, or could not accept any more, which the clients have noticed.
   }
   co_await connections_.shutdown();
   listener_.reset();
@@ -120,7 +120,7 @@ std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t 
 }
 
 std::uint64_t resident_bytes() {
-  // This file is counted anew at each read, unlike /proc/self/statm.
+  // This file is computed at each read, unlike /proc/self/statm.
   std::ifstream rollup("/proc/self/smaps_rollup");
   std::string word;
   std::uint64_t kib = 0;

@@ -23,7 +23,7 @@ class LoopbackServer {
   /// Throws std::system_error if there is no loopback interface.
   LoopbackServer(rt::Runtime& runtime, Serve serve)
       : LoopbackServer(runtime, serve, serve, SIZE_MAX) {}
-  /// Further connections than `connections` go to `refuse`.
+  /// Connections beyond `connections` go to `refuse`.
   LoopbackServer(rt::Runtime& runtime, Serve serve, Serve refuse, std::size_t connections);
   /// Ends all connections, and waits for their tasks.
   ~LoopbackServer();
@@ -46,13 +46,13 @@ class LoopbackServer {
 };
 
 /// Waits for the client to end the connection after the server's last message: sends no more, and
-/// discards what arrives, until the client has ended it or has sent more than a client would that
+/// discards incoming data, until the client has ended it or has sent more than a client would that
 /// reads. Closing at once would reset the connection, and the client might not get that message.
 /// The caller limits the time.
 rt::Task<> linger(rt::net::TcpStream& stream);
 
-/// Raises this process's limit of descriptors if necessary, so that `more` can be opened. Returns
-/// false if that is not permitted; make_room_for_descriptors() throws std::runtime_error.
+/// Raises this process's descriptor limit if necessary, so that `more` can be opened. Returns false
+/// if that is not permitted; make_room_for_descriptors() throws std::runtime_error.
 [[nodiscard]] bool try_to_make_room_for_descriptors(std::uint64_t more);
 void make_room_for_descriptors(std::uint64_t more);
 
@@ -60,8 +60,8 @@ void make_room_for_descriptors(std::uint64_t more);
 [[nodiscard]] std::uint64_t descriptor_count();
 
 /// Waits until this process has no more descriptors than `before`, since a server may still be
-/// closing its last connections. Returns what is wrong if it keeps them. The runtime's tasks run
-/// meanwhile.
+/// closing its last connections. Returns a description of the error if it keeps them. The runtime's
+/// tasks run meanwhile.
 [[nodiscard]] std::optional<std::string> lost_descriptors(rt::Runtime& runtime,
                                                           std::uint64_t before);
 

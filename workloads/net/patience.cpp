@@ -8,7 +8,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Looks during a client's time.
+/// Number of checks within a client's time limit.
 constexpr std::uint64_t kLooks = 8;
 
 std::uint64_t looks_of(std::chrono::milliseconds time, std::chrono::milliseconds pause) {

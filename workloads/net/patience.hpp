@@ -1,5 +1,5 @@
 // Cuts off clients that take too long. One sleep for a server costs less than a timer for each read
-// and write: a task looks at all waits now and then, and time is counted in looks.
+// and write: a task checks all waits now and then, and time is counted in these checks ("looks").
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Patience {
            std::chrono::milliseconds idle);
   ~Patience();
 
-  /// How many clients were cut off.
+  /// The number of clients that were cut off.
   [[nodiscard]] std::uint64_t cut_off() const { return cut_off_.load(std::memory_order_relaxed); }
 
  private:
@@ -44,22 +44,22 @@ class Patience {
   std::optional<rt::JoinHandle<void>> watch_;
 };
 
-/// Something that a connection waits for. Belongs to the connection's task, which ends before the
+/// A wait of a connection for its client. Belongs to the connection's task, which ends before the
 /// Patience does.
 class Patience::Wait {
  public:
-  /// `expire`, which may be called by any thread, should end the connection; without it, the
-  /// connection is cut off.
+  /// `expire`, which any thread may call, should end the connection; without it, the connection is
+  /// cut off.
   Wait(Patience& patience, rt::net::TcpStream& stream, std::function<void()> expire = {});
   ~Wait();
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
-  /// Starts the client's time.
+  /// Starts the client's time limit.
   void begin() { begin(patience_.looks_of_patience_); }
-  /// Starts the time without requests.
+  /// Starts the time limit for idle connections.
   void begin_idle() { begin(patience_.looks_of_idle_); }
-  /// Stops the time.
+  /// Stops the time limit.
   void end() { cut_off_at_.store(kNever, std::memory_order_relaxed); }
 
  private:

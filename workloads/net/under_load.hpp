@@ -18,15 +18,15 @@ namespace taskbench::workloads::net {
 
 struct Load {
   std::unique_ptr<Clients> clients;
-  std::uint64_t connections;  ///< that the clients open
-  std::uint64_t idle = 0;     ///< of these, connections on which nothing happens
-  bool used_once = false;     ///< each is closed once it was used, and another is opened
-  std::uint64_t count;        ///< exchanges in an iteration
+  std::uint64_t connections;  ///< opened by the clients
+  std::uint64_t idle = 0;     ///< idle ones among these
+  bool used_once = false;     ///< each is closed after one use and replaced
+  std::uint64_t count;        ///< exchanges per iteration
   std::string_view rate;      ///< the name of exchanges per second
 };
 
-/// Calls begin(sender), and returns once its signal was heard. The runtime's tasks run meanwhile,
-/// on this thread if that is where they run.
+/// Calls begin(sender), and returns once its signal was received. The runtime's tasks run
+/// meanwhile, on this thread if that is where they run.
 template <class Begin>
 void hear(rt::Runtime& runtime, Begin begin) {
   auto channel = rt::sync::oneshot::channel<Signal>();
@@ -53,7 +53,7 @@ class UnderLoad final : public Instance {
     std::uint64_t now = resident_bytes();
     std::uint64_t last = 0;
     for (int i = 0; std::exchange(last, now) != now; ++i, now = resident_bytes()) {
-      if (i == kPausesOfAccepting) return;  // something else than the server grows
+      if (i == kPausesOfAccepting) return;  // the growth is not the server's
       // The server is still accepting.
       runtime_.block_on([] { return rt::time::sleep(kPauseOfAccepting); });
     }
@@ -91,7 +91,7 @@ class UnderLoad final : public Instance {
   static constexpr std::chrono::milliseconds kPauseOfAccepting{50};
   static constexpr int kPausesOfAccepting = 100;
 
-  /// Makes room for descriptors: both ends of each connection are in this process.
+  /// Raises the descriptor limit: both ends of each connection are in this process.
   static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
     if (try_to_make_room_for_descriptors(2 * load.connections)) return runtime;
     const bool is_shared = !load.clients->keep_own_descriptors();

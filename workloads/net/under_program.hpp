@@ -22,7 +22,7 @@ namespace taskbench::workloads::net {
 template <class Server>
 class UnderProgram final : public Instance {
  public:
-  /// `count` is how many requests an iteration would have without the program.
+  /// `count` is the number of requests that an iteration would have without the program.
   template <class... More>
   UnderProgram(rt::Runtime& runtime, const LoadProgram& program, std::uint64_t connections,
                std::uint64_t count, std::stop_token stop, const More&... more)
@@ -66,7 +66,7 @@ class UnderProgram final : public Instance {
     const std::uint64_t before = std::exchange(answered_before_, server_.answered());
     const std::uint64_t answered = answered_before_ - before;
     if (!report_) return {};
-    // The program does not wait for the last answers on each connection.
+    // The program does not wait for the last response on each connection.
     const std::uint64_t most = report_->requests + run_.connections;
     if (answered >= report_->requests && answered <= most) return {};
     return compare_counts("requests at the server", report_->requests, answered);
@@ -98,7 +98,7 @@ class UnderProgram final : public Instance {
   const std::uint64_t count_;
   LoadRun run_{};
   Server server_;
-  std::optional<LoadReport> report_;  // until it is taken
+  std::optional<LoadReport> report_;  // until taken
   std::uint64_t requests_ = 0;
   std::uint64_t answered_before_ = 0;
   std::uint64_t descriptors_ = 0;  // before the program ran
