@@ -71,7 +71,7 @@ void WorkerThreads::join_those_that_left() noexcept {
   std::erase_if(threads_, [this](Worked& each) {
     {
       const base::LockGuard lock(exit_mutex_);
-      if (!each.has_left) return false;
+      if (!each.has_left.get()) return false;
     }
     if (each.thread.joinable()) each.thread.join();
     return true;
@@ -99,7 +99,7 @@ void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& option
   {
     base::LockGuard lock(exit_mutex_);
     last = running_ == 1;
-    own.has_left = !last;
+    own.has_left.set(!last);
     if (!last) --running_;
   }
   if (!last) return;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <list>
 
+#include "runtime/base/cell.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
@@ -45,7 +46,7 @@ class WorkerThreads {
  private:
   struct Worked {
     base::Thread thread;
-    bool has_left = false;  // guarded by exit_mutex_
+    base::Cell<bool> has_left{false};  // guarded by exit_mutex_
   };
 
   void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index,

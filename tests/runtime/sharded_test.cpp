@@ -49,6 +49,13 @@ TEST(Sharded, a_task_stays_on_its_worker_whoever_wakes_it) {
         EXPECT_TRUE(stayed);
       }
     }());
+    if (from_a_task) {
+      const std::uint64_t of_others = 30 - 30 / kSharded.workers;
+      const auto stats = runtime.stats();
+      const std::uint64_t by_workers =
+          stats.total().remote_schedules - stats.outside.remote_schedules;
+      EXPECT_EQ(by_workers, kCounted ? of_others : 0);
+    }
   }
 }
 
