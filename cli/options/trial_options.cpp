@@ -99,7 +99,7 @@ void declare_kind(Options& options, std::string& kind) {
                          "start to its end. lines: a program that prints its times, as in 'sort "
                          "1.5 ms'.",
                          joined(names, ", ")))
-      ->default_str("recognised, but for pytest, pyperf, jmh, command and lines");
+      ->default_str("recognised, except pytest, pyperf, jmh, command and lines");
 }
 
 void declare_judged(Options& options, std::vector<model::JudgedMetric>& judged) {
