@@ -135,8 +135,6 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
                 model::PairedSetup& setup) {
   const model::Sampling usual = setup;
   ProcessCost cost = cost_of(found);
-  cost.starts_each_iteration =
-      programs.base.kind().is_counted_whole() && programs.head.kind().is_counted_whole();
   const bool counts = setup.counts_first && setup.budget_s >= kLeastBudgetToCount_s;
   const double for_blocks_s = setup.budget_s * (counts ? 1 - kCountingShare : 1);
   const auto left_s = [&] { return for_blocks_s - setup.explored_s; };

@@ -12,7 +12,6 @@ using model::Sampling;
 constexpr int kWantedBlocks = 16;
 constexpr int kPlentyBlocks = 64;
 constexpr double kLongest_s = 0.02;
-constexpr double kLongestOfProcesses_s = 0.08;
 
 /// From the usual sampling down.
 constexpr std::array<std::pair<std::int64_t, double>, 4> kShorter{
@@ -45,12 +44,10 @@ Sampling sampling_for(const ProcessCost& cost, double left_s, Sampling sampling)
     }
     return sampling;
   }
-  const double longest_s = cost.starts_each_iteration ? kLongestOfProcesses_s : kLongest_s;
-  for (Sampling longer = sampling; longer.min_time_s < longest_s;) {
-    longer.min_time_s = std::min(2 * longer.min_time_s, longest_s);
-    const bool pays = cost.starts_each_iteration ? cost.seconds(sampling) < 20 * cost.start_s
-                                                 : cost.seconds(longer) < 2 * cost.start_s;
-    if (!pays || blocks_within(left_s, cost, longer) < kPlentyBlocks) break;
+  for (Sampling longer = sampling; longer.min_time_s < kLongest_s;) {
+    longer.min_time_s = std::min(2 * longer.min_time_s, kLongest_s);
+    const bool mostly_starts = cost.seconds(longer) < 2 * cost.start_s;
+    if (!mostly_starts || blocks_within(left_s, cost, longer) < kPlentyBlocks) break;
     sampling = longer;
   }
   return sampling;

@@ -13,9 +13,6 @@ inline constexpr double kShortest_s = 0.0002;
 struct ProcessCost {
   double start_s = 0;                  ///< all except the repetitions
   std::vector<double> iterations_s{};  ///< duration of one iteration, for each benchmark
-  /// Whether each iteration is a process of its own: then ten in one process of the trial tell as
-  /// much as one in each of ten.
-  bool starts_each_iteration = false;
 
   /// The duration of a process with this sampling.
   [[nodiscard]] double seconds(const model::Sampling& sampling) const;
@@ -23,9 +20,8 @@ struct ProcessCost {
 
 /// The number and length of repetitions for a trial with `left_s` seconds left, derived from the
 /// duration of a process with default sampling. More blocks decide more than longer repetitions: if
-/// 16 blocks do not fit, repetitions become fewer and shorter. If there is plenty of time,
-/// repetitions become longer: where starting a process takes longer than measuring or, if each
-/// iteration is a process of its own, more than a twentieth of the time.
+/// 16 blocks do not fit, repetitions become fewer and shorter. If starting a process takes longer
+/// than measuring, and there is plenty of time, repetitions become longer.
 [[nodiscard]] model::Sampling sampling_for(const ProcessCost& cost, double left_s,
                                            model::Sampling usual);
 

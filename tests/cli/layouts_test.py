@@ -116,8 +116,9 @@ class DrawnLayouts(GateTest):
         return self.read("used").split()
 
     def test_every_block_has_a_layout_of_its_own_until_all_had_theirs(self):
-        self.compared("--links 4 --max-blocks 4 --inconclusive pass-always")
+        answer = self.compared("--links 4 --max-blocks 4 --inconclusive pass-always")
         for side in ("base", "head"):
+            self.assertIn("layouts", self.load("r.json")[side], f"{answer.stdout}{answer.stderr}")
             layouts = self.load("r.json")[side]["layouts"]
             self.assertEqual(len(layouts), 4)
             self.assertEqual(len({tuple(order_of(file)) for file in layouts}), 4)

@@ -62,19 +62,5 @@ TEST(SamplingPlan, measures_longer_where_starts_take_the_time_and_there_is_plent
   EXPECT_EQ(sampling_for(cost(0.2, 1), 30, kUsual).min_time_s, kUsual.min_time_s) << "not plenty";
 }
 
-TEST(SamplingPlan, of_commands_starts_take_a_twentieth_where_there_is_plenty) {
-  ProcessCost command = cost(0.012, 1, 0.001);
-  command.starts_each_iteration = true;
-  for (const double left_s : {120.0, 600.0}) {
-    const Sampling plan = sampling_for(command, left_s, kUsual);
-    EXPECT_GE(command.seconds(plan), 20 * command.start_s) << left_s;
-    EXPECT_LT(command.seconds(plan), 60 * command.start_s) << "no longer than it must be";
-    EXPECT_GE(blocks(command, left_s, plan), 64) << left_s;
-  }
-  EXPECT_GE(blocks(command, 20, sampling_for(command, 20, kUsual)), 64) << "blocks come first";
-  command.starts_each_iteration = false;
-  EXPECT_LT(sampling_for(command, 600, kUsual).min_time_s, 0.002);
-}
-
 }  // namespace
 }  // namespace taskbench::harness
