@@ -23,7 +23,7 @@ flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in w
 lines = [f"time {{name}}={{ns}}" for name, ns in times.items()]
 lines += [f"cut {{name}}" for name in cut]
 lines += [f"counter {{name}}={{value}}" for name, value in counters.items()]
-lines += ["noise {noise}", f"burnt {{burnt}}", f"waits {{waits}}"]
+lines += ["noise {noise}", "takes {takes_s}", f"burnt {{burnt}}", f"waits {{waits}}"]
 os.environ["BENCHMARK_STAND_IN"] = "\\n".join(lines)
 os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])
 """
@@ -33,11 +33,12 @@ def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0
     """A program with the benchmarks `times`, as "NAME=NS NAME=NS", that does `body` before it
     measures: Python, which may change its variables. A process sleeps for `takes_s` for each
     benchmark that it measures, so that a budget decides how many processes there are, not how fast
-    the machine is; without a `body`."""
+    the machine is."""
     lines = [f"#!{STAND_IN}", f"noise {noise}", f"takes {takes_s}"]
     lines += [f"time {part}" for part in times.split()]
     lines += ["lists_by_filter"] if lists_by_filter else []
-    python = BODY.format(python=sys.executable, times=times, noise=noise, body=body)
+    python = BODY.format(
+        python=sys.executable, times=times, noise=noise, takes_s=takes_s, body=body)
     return "\n".join(lines) + "\n" + (python if body else "")
 
 
