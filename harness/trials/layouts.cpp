@@ -54,7 +54,7 @@ for word; do
     -shared | -Bshareable | -r | --relocatable | --version | -v) exec "$real" "$@" ;;
   esac
 done
-note "$@" 2>/dev/null
+note "$@" 2>>"$links/errors"
 exec "$real" "$@"
 )";
 
@@ -130,6 +130,15 @@ std::optional<Link> link_of(const fs::path& records, const fs::path& program, bo
     if (link->output.filename() == program.filename()) by_name = std::move(link);
   }
   return by_name;
+}
+
+std::string why_no_link(const fs::path& records, const fs::path& program, bool is_recorded) {
+  if (is_recorded) return "its build links programs, but none is " + program.filename().string();
+  const std::string errors = read_file(records / "errors").bytes;
+  if (!errors.empty()) {
+    return fmt::format("its link could not be recorded: {}", lines_of(errors).back());
+  }
+  return "its build calls no linker that COMPILER_PATH leads to";
 }
 
 /// Writes words as a response file, and returns the word that names it.
@@ -317,7 +326,9 @@ Relinks by_script(const Link& link, int count, const std::stop_token& stop,
 
 Relinks relinks_of(const Link& link, int count, const std::stop_token& stop,
                    const std::function<void(double)>& waiting) {
-  const std::string version = run_process({.command = {link.linker, "--version"}}, stop).output;
+  const ProcessOutcome asked = run_process({.command = {link.linker, "--version"}}, stop);
+  if (!asked.ok()) return {{}, fmt::format("'{} --version' {}", link.linker, asked.text())};
+  const std::string& version = asked.output;
   const bool is_lld = version.find("LLD") != std::string::npos;
   if (is_lld || version.find("mold") != std::string::npos) return by_shuffle(link, is_lld, count);
   if (version.starts_with("GNU ld")) return by_script(link, count, stop, waiting);
@@ -373,11 +384,7 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
   if (missing.empty()) return result;
   bool is_recorded = false;
   const std::optional<Link> link = link_of(records, program, is_recorded);
-  if (!link) {
-    return {{},
-            is_recorded ? "its build links programs, but none is " + program.filename().string()
-                        : "its build calls no linker that COMPILER_PATH leads to"};
-  }
+  if (!link) return {{}, why_no_link(records, program, is_recorded)};
   Relinks relinks = relinks_of(*link, count, stop, waiting);
   if (!relinks.why_none.empty()) return {{}, relinks.why_none};
   std::string scripts;

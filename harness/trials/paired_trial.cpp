@@ -138,7 +138,10 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   const bool counts = setup.counts_first && setup.budget_s >= kLeastBudgetToCount_s;
   const double for_blocks_s = setup.budget_s * (counts ? 1 - kCountingShare : 1);
   const auto left_s = [&] { return for_blocks_s - setup.explored_s; };
-  take_sampling(sampling_for(cost, left_s(), usual), setup);
+  const bool has_fixed = programs.base.kind().has_fixed_repetitions();
+  take_sampling(sampling_for(cost, left_s(), usual,
+                             has_fixed ? Longer::repetitions : Longer::each_repetition),
+                setup);
   setup.process_s = cost.seconds(setup);
   if (has_plenty(cost, left_s(), setup)) return;
   const auto start = Clock::now();
@@ -146,8 +149,17 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
                 [&] { return run_once(programs.base, request_of(setup, bench.timeout_s), bench); });
   const double took_s = seconds_since(start);
   setup.explored_s += took_s;
-  cost.start_s = std::max(0.0, cost.start_s + took_s - cost.seconds(setup));
-  take_sampling(sampling_for(cost, left_s(), setup), setup);
+  double more_s = std::max(took_s - cost.seconds(setup), -cost.start_s);
+  // What a program does of its own accord grows with its repetitions: Catch2 takes 20 samples for
+  // each, and a sample is at least one iteration.
+  constexpr double kMuchMore = 0.25;
+  const double growth = cost.measuring_s(setup) / cost.measuring_s(usual);
+  if (growth > 1 && more_s > kMuchMore * cost.seconds(setup)) {
+    more_s /= growth;
+    take_sampling(usual, setup);
+  }
+  cost.start_s += more_s;
+  take_sampling(shortened(cost, left_s(), setup), setup);
   setup.process_s = cost.seconds(setup);
 }
 

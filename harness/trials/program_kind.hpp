@@ -92,6 +92,9 @@ class ProgramKind {
   /// Whether the number of iterations of a repetition can be set.
   [[nodiscard]] virtual bool takes_iterations() const { return false; }
 
+  /// Whether only the number of repetitions can be set, and not how long one takes.
+  [[nodiscard]] virtual bool has_fixed_repetitions() const { return false; }
+
   /// Whether each process chooses its iterations by the time that the first ones take. Interference
   /// from another program during these leads to repetitions that are far too short.
   [[nodiscard]] virtual bool finds_iterations() const { return false; }

@@ -66,6 +66,8 @@ class Catch2Kind final : public ProgramKind {
                     joined(command, " ")));
   }
 
+  bool has_fixed_repetitions() const override { return true; }
+
   std::string why_not_counted() const override {
     return "callgrind cannot tell where a benchmark of Catch2 begins and ends";
   }

@@ -233,7 +233,7 @@ class Commands(CommandTest):
 
 # Answers as a program of each kind does, and logs the options that it was given.
 FRAMEWORK = """#!{python} -IS
-import json, os, sys
+import json, os, sys, time
 from pathlib import Path
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
@@ -279,6 +279,7 @@ def catch2():
     if "--list-reporters" in words:
         print("Available reporters:\\n  xml: Reports test results as an XML document")
         return
+    time.sleep({start_s} + {sample_s} * int(option("--benchmark-samples")))
     rows = "".join(f"<BenchmarkResults name='{{name}}' samples='1' iterations='1'>"
                    f"<mean value='{{ns}}'/></BenchmarkResults>" for name, ns in TIMES.items())
     text = f"<Catch2TestRun><TestCase name='x [y]/z'>{{rows}}</TestCase></Catch2TestRun>"
@@ -314,11 +315,11 @@ def jmh():
 class Frameworks(CommandTest):
     """A stand-in of each; gate_examples_test.py has the real ones."""
 
-    def program(self, name, kind, b=2000.0, whole_seconds=False):
+    def program(self, name, kind, b=2000.0, whole_seconds=False, start_s=0, sample_s=0):
         self.log = self.folder / "log"
         return self.write(name, FRAMEWORK.format(
-            python=sys.executable, kind=kind, b=b, log=str(self.log), whole_seconds=whole_seconds),
-            0o755)
+            python=sys.executable, kind=kind, b=b, log=str(self.log), whole_seconds=whole_seconds,
+            start_s=start_s, sample_s=sample_s), 0o755)
 
     def words(self):
         return [json.loads(line) for line in self.log.read_text().splitlines()]
@@ -362,6 +363,22 @@ class Frameworks(CommandTest):
         self.fails_in("catch2", "catch2", "x [y]/z/b", "x [y]/z/a")
         words = self.only("catch2", "catch2", "x [y]/z/b")
         self.assertEqual(words[-1], "x \\[y\\],x \\[y\\]/z")
+
+    def samples_of_catch2(self, sample_s):
+        self.taskbench(
+            "ab --budget 10s --max-blocks 1 --exact off --inconclusive pass-always --base",
+            self.program("base", "catch2", start_s=0.5, sample_s=sample_s), "--head",
+            self.program("head", "catch2", start_s=0.5, sample_s=sample_s))
+        return [int(words[words.index("--benchmark-samples") + 1]) for words in self.words()
+                if "--benchmark-samples" in words]
+
+    def test_catch2_takes_more_samples_where_its_start_takes_far_longer(self):
+        self.assertGreaterEqual(self.samples_of_catch2(0)[-1], 2 * 180)
+
+    def test_catch2_takes_no_more_samples_where_these_take_long(self):
+        samples = self.samples_of_catch2(0.002)
+        self.assertGreaterEqual(max(samples), 2 * 180)
+        self.assertEqual(samples[-1], 180)
 
     def test_pytest(self):
         self.fails_in("pytest", "pytest", "t.py::test_b[x]", "t.py::test_a[x]", cpu=True)

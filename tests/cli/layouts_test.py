@@ -158,6 +158,9 @@ class DrawnLayouts(GateTest):
                 "its build calls no linker that COMPILER_PATH leads to",
             "cc $CFLAGS -DLINE=LINE_ -o a main.c; strip a; mv a out/bench":
                 "its build links programs, but none is bench",
+            "printf '#!/bin/sh\necho no room >&2; exit 1\n' >mktemp && chmod +x mktemp && "
+            "PATH=$PWD:$PATH cc $CFLAGS -DLINE=LINE_ -o out/bench main.c":
+                "its link could not be recorded: no room",
         }
         for how, why in whys.items():
             with self.subTest(why):

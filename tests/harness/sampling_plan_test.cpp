@@ -59,7 +59,23 @@ TEST(SamplingPlan, takes_the_shortest_where_even_that_is_too_long) {
 TEST(SamplingPlan, measures_longer_where_starts_take_the_time_and_there_is_plenty) {
   EXPECT_GT(sampling_for(cost(0.2, 1), 600, kUsual).min_time_s, 0.01);
   EXPECT_LE(sampling_for(cost(5, 1), 3600, kUsual).min_time_s, 0.02);
-  EXPECT_EQ(sampling_for(cost(0.2, 1), 30, kUsual).min_time_s, kUsual.min_time_s) << "not plenty";
+  EXPECT_LT(sampling_for(cost(0.2, 1), 30, kUsual).min_time_s, 0.01) << "not plenty";
+}
+
+TEST(SamplingPlan, measures_an_eighth_of_a_long_start_however_few_blocks_fit) {
+  const ProcessCost long_start = cost(2, 5);
+  for (const double left_s : {40.0, 180.0}) {
+    const Sampling plan = sampling_for(long_start, left_s, kUsual);
+    EXPECT_EQ(plan.repetitions, kUsual.repetitions) << left_s;
+    EXPECT_GT(long_start.measuring_s(plan), 2. / 16) << left_s;
+    EXPECT_LE(long_start.measuring_s(plan), 2. / 8) << left_s;
+  }
+}
+
+TEST(SamplingPlan, repeats_more_often_where_a_repetition_cannot_be_longer) {
+  const Sampling plan = sampling_for(cost(2, 5), 180, kUsual, Longer::repetitions);
+  EXPECT_EQ(plan.repetitions, 4 * kUsual.repetitions);
+  EXPECT_EQ(plan.min_time_s, kUsual.min_time_s);
 }
 
 }  // namespace
