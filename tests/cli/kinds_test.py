@@ -366,9 +366,10 @@ class Frameworks(CommandTest):
 
     def samples_of_catch2(self, sample_s):
         self.taskbench(
-            "ab --budget 10s --max-blocks 1 --exact off --inconclusive pass-always --base",
-            self.program("base", "catch2", start_s=0.5, sample_s=sample_s), "--head",
-            self.program("head", "catch2", start_s=0.5, sample_s=sample_s))
+            "ab --budget 10s --max-blocks 1 --exact off --inconclusive pass-always "
+            "--kind catch2 --base",
+            self.program("base", "catch2", start_s=0.35, sample_s=sample_s), "--head",
+            self.program("head", "catch2", start_s=0.35, sample_s=sample_s))
         return [int(words[words.index("--benchmark-samples") + 1]) for words in self.words()
                 if "--benchmark-samples" in words]
 
