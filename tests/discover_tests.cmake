@@ -1,7 +1,7 @@
-# Run by taskbench_gtest when a test executable has been linked: a test of ctest for each of its
-# cases, with all parameters of that case, or for each of its suites. The start of a process takes
-# longer than most cases do, above all under a sanitizer. LATER names parameters with which a suite
-# runs in the nightly run, in a test of its own.
+# Run by taskbench_gtest when a test executable has been linked: makes a test of ctest for each of
+# its cases, with all parameters of that case, or for each of its suites. Starting a process takes
+# longer than most cases, above all under a sanitizer. LATER names parameters for which a suite runs
+# in the nightly run, in a test of its own.
 #
 #   cmake -D EACH=case|suite -D LAUNCHER=... -D EXECUTABLE=... -D PREFIX=... -D PROPERTIES=...
 #     -D LATER=... -D FILE=... -P ...
@@ -16,7 +16,7 @@ endif()
 list(JOIN LAUNCHER " " launcher)
 set(script "")
 
-# add(<name> <filter> <what ctest makes of a part that was skipped> <properties>)
+# add(<name> <filter> <how ctest treats a test that was skipped in part> <properties>)
 function(add name filter skipped properties)
   set(name "[==[${PREFIX}${name}]==]")
   set(filter "[==[--gtest_filter=${filter}]==]")
@@ -28,8 +28,8 @@ function(add name filter skipped properties)
   set(script "${script}" PARENT_SCOPE)
 endfunction()
 
-# A suite begins a line: "Schedulers/MutexOn." or "Suite/0.  # TypeParam = X". A case is indented:
-# "  name" or "  name/parameter  # GetParam() = Y". What is skipped in part must not look whole.
+# A suite begins a line: "Schedulers/MutexOn." or "Suite/0.  # TypeParam = X". A case is indented: "
+# name" or "  name/parameter  # GetParam() = Y". A test skipped in part must not look complete.
 string(REGEX REPLACE " *#[^\n]*" "" listing "${listing}")
 string(REGEX MATCHALL "[^\n]+" lines "${listing}")
 string(REGEX REPLACE "^LABELS ([a-z]+)" "LABELS \\1.nightly" at_night "${PROPERTIES}")

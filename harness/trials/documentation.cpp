@@ -35,7 +35,7 @@ std::string link_to_any(const std::map<fs::path, fs::path>& links, const Strings
     if (target.is_absolute() || *target.begin() == "..") continue;
     for (const std::string& file : files) {
       if (target == "." || is_at_or_below(file, target)) {
-        return fmt::format("{} differs, to which the link {} leads", file, path.string());
+        return fmt::format("{} differs, and the link {} leads to it", file, path.string());
       }
     }
     for (const auto& [other, unused] : links) {

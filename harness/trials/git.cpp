@@ -39,11 +39,11 @@ GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
   const ProcessOutcome outcome = run_git(
       {"rev-parse", "--path-format=absolute", "--git-common-dir"}, kQuestionTimeout_s, stop);
   if (outcome.end == ProcessOutcome::End::not_started) {
-    refuse("git, which revisions need, {}", outcome.text());
+    refuse("revisions need git, but it {}", outcome.text());
   }
   const std::string folder = first_line_of(outcome);
   if (folder.empty()) {
-    refuse("revisions are those of the repository of the current directory, but git {}",
+    refuse("revisions are looked up in the repository of the current directory, but git {}",
            outcome.text());
   }
   common_folder_ = folder;
@@ -73,7 +73,7 @@ std::string GitRepository::commit_of(const std::string& option, const std::strin
   const ProcessOutcome shallow =
       run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, stop_);
   if (shallow.output.starts_with("true")) {
-    problem += "; this clone is shallow: `git fetch --unshallow` brings what it lacks";
+    problem += "; this clone is shallow: `git fetch --unshallow` fetches the rest";
   }
   throw UsageError(problem);
 }

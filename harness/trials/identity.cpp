@@ -73,8 +73,9 @@ std::optional<std::string> difference_of_folders(const fs::path& base, const fs:
   const auto ours = list(base);
   const auto theirs = ours ? list(head) : std::nullopt;
   if (!theirs) {
-    return fmt::format("more than {} files or {} MiB, or what cannot be read, lie in {} or {}",
-                       kMostComparedFiles, kMostComparedBytes >> 20, base.string(), head.string());
+    return fmt::format(
+        "{} or {} contains more than {} files or {} MiB, or something that cannot be read",
+        base.string(), head.string(), kMostComparedFiles, kMostComparedBytes >> 20);
   }
   for (const auto& [path, status] : *ours) {
     const auto other = theirs->find(path);
@@ -167,7 +168,7 @@ Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
                             joined(outputs))};
   }
   if (are_one_call(*base.program, *head.program)) {
-    return {.reason = "base and head are one program, called in the same way"};
+    return {.reason = "base and head are the same program, called in the same way"};
   }
   const auto reads_none = [](const InstalledProgram& each) {
     return each.program->kind().reads_no_files(each.program->command());

@@ -168,7 +168,7 @@ std::string basis(const BaselineComparison& comparison) {
       percent(comparison.policy.alpha));
   text += noise_floors_text(comparison.policy.noise_floors);
   if (comparison.anchor) {
-    text += fmt::format(" The anchor is of {}.", model::day_of(comparison.anchor->setup.date));
+    text += fmt::format(" The anchor is from {}.", model::day_of(comparison.anchor->setup.date));
   }
   return text;
 }

@@ -124,8 +124,8 @@ Sentences basis_of(const model::CounterPass& pass, const Remarks& remarks, bool 
   if (!remarks.exact.empty()) add(sentences, "callgrind: {}.", remarks.exact);
   if (remarks.user_only) {
     add(sentences,
-        "user only: what the kernel did for the program is not in it; where that was not asked "
-        "for, `sudo sysctl kernel.perf_event_paranoid=1` permits more.");
+        "user only: without what the kernel did for the program; where that was not asked for, "
+        "`sudo sysctl kernel.perf_event_paranoid=1` permits more.");
   }
   if (remarks.multiplexed) {
     add(sentences,

@@ -154,12 +154,12 @@ std::string counts_basis(const model::PairedSetup& setup) {
     text = fmt::format(" {} So do more {}.", instructions_remark(), kKinds);
   } else if (setup.counts_first) {
     text = fmt::format(
-        " Before the first block, what both execute was counted, where that repeats: more {} fail, "
-        "whatever the times say.",
+        " Before the first block, what both execute was counted. Where the counts repeat, more {} "
+        "fail, whatever the times say.",
         kKinds);
   }
   if (setup.acknowledged.empty()) return text;
-  return text + fmt::format(" Acknowledged, so that more may be: {}.",
+  return text + fmt::format(" Acknowledged, so these may increase: {}.",
                             fmt::join(each_of(setup.acknowledged, words_of_kind), ", "));
 }
 

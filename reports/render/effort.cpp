@@ -132,7 +132,7 @@ std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& se
   if (!reach.least) {
     return fmt::format(
         "no number of blocks can fail anything at --alpha {:g}%: it is less than the test's sign "
-        "flips can tell; give 0.1% or more",
+        "flips can resolve; give 0.1% or more",
         100 * setup.alpha);
   }
   if (reach.blocks == 0) {

@@ -32,7 +32,7 @@ constexpr std::array<CounterColumn, 7> kCounterColumns = {
     {{"steals", "steals", "steals", "successful ones"},
      {"parks", "parks", "parks", "workers that went to sleep"},
      {"wakeups", "wakes", "wakes", "workers woken"},
-     {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"},
+     {"overflows", "overflows", "ovfl", "full local queues that moved half to the injector"},
      {"hand_offs", "hand-offs", "h-offs", "workers taken from threads that blocked", true},
      {"minor_faults", "faults", "faults", "pages that the kernel gave it"},
      {"peak_memory_bytes", "peak bytes", "peak", "the most memory of its largest process"}}};

@@ -120,7 +120,7 @@ Sentences remarks(const FilesReport& report) {
               fmt::format("{} is not judged, as not both sides report it", metric.name));
   }
   if (!report.policy.judged.empty()) {
-    add(lines, "Judged besides: {}; each with a chance of a false alarm of {} of its own.",
+    add(lines, "Also judged: {}; each with its own chance of a false alarm of {}.",
         fmt::join(judged_thresholds(report.policy.judged), ", "), percent(report.policy.alpha));
   }
   append(lines, report.failed);
@@ -265,15 +265,15 @@ Sentences columns_legend(const ColumnsReport& report) {
       report.columns.front());
   if (any_cell(report, [](const ColumnCell& cell) { return cell.p_adjusted.has_value(); })) {
     add(lines,
-        "~: no change is shown at the {:g} % level. p is of the exact rank-sum test, adjusted over "
-        "all changes that are judged (Holm).",
+        "~: no change is shown at the {:g} % level. p is that of the exact rank-sum test, adjusted "
+        "over all changes that are judged (Holm).",
         100 * report.alpha);
   }
   if (any_cell(report, [](const auto& cell) { return cell.change && !cell.p_adjusted; })) {
     if (report.machine_differs.empty()) {
       add(lines,
-          "?: not judged. A file is one process, whose repetitions are no independent samples; {} "
-          "files a column would judge every change here.",
+          "?: not judged. A file is one process, whose repetitions are not independent samples; "
+          "with {} files per column, every change here would be judged.",
           report.files_needed);
     } else {
       add(lines, "?: not judged, since the machines differ.");

@@ -182,7 +182,7 @@ class HtmlWriter {
       const bool told = drawn != plots_.end() && !drawn->second.reason.empty();
       drawing = element(
           "p", {{"class", "missing"}},
-          text(fmt::format("The plot “{}” would stand here: {}", title,
+          text(fmt::format("The plot “{}” would appear here: {}", title,
                            told ? drawn->second.reason : std::string("it was not drawn."))));
     } else {
       drawing = scrolling("plot", caption_id, drawing);

@@ -66,8 +66,8 @@ std::string heading(const model::Ladder& ladder, const LadderVerdict& verdict) {
 }
 
 constexpr std::string_view kMeaning =
-    "Each step adds to those above it. It multiplies the speed by the number shown; a dash says "
-    "that this is not surely more or less than 1. A block is a fresh process that measures all of "
+    "Each step adds to those above it. It multiplies the speed by the number shown; a dash means "
+    "that this is not clearly more or less than 1. A block is a fresh process that measures all of "
     "them in random order, and only times of the same block are compared.";
 
 /// A waterfall, and the range of its values.
@@ -187,9 +187,9 @@ Document document(const model::Ladder& ladder) {
   for (const LadderVerdict& verdict : verdict::climb(ladder)) {
     result.plots.push_back(waterfall(ladder, verdict));
     Figure figure{result.plots.back().name,
-                  fmt::format("A bar reaches from what the steps above it give to what they give "
-                              "with it: green is faster, red slower, and a thin grey one is not "
-                              "surely either. The lines at its end are the {} of that total.",
+                  fmt::format("A bar reaches from the speed without its step to the speed with it: "
+                              "green is faster, red slower, and a thin grey one is not clearly "
+                              "either. The lines at its end are the {} of that total.",
                               interval_title(verdict::kLadderConfidence))};
     result.sections.push_back(
         {replaced(verdict.workload, "_", "-"),

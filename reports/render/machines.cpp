@@ -79,8 +79,8 @@ void add_other_question(model::Unit unit, const PairedReport& report, Sentences&
         machines, other_verdicts(report));
   } else if (machines < verdict::kEnoughMachines) {
     add(lines,
-        "The verdict is about {}: all blocks are pooled. {} machines or more would tell about "
-        "others like {}, too.",
+        "The verdict is about {}: all blocks are pooled. With {} machines or more it would be "
+        "about others like {}, too.",
         machines == 1 ? "this machine" : fmt::format("these {} machines", machines),
         verdict::kEnoughMachines, machines == 1 ? "it" : "them");
   } else {
@@ -209,7 +209,7 @@ std::string merged_basis(const model::PairedTrial& trial, const PairedReport& re
   text += trial.setup.rounds > 1
               ? fmt::format("There are {} looks, each when every part has had another block.",
                             trial.setup.rounds)
-              : std::string("There is one look, with all of the chance of an error.");
+              : std::string("There is one look, which spends the whole chance of an error.");
   return text;
 }
 

@@ -156,7 +156,7 @@ class MarkdownWriter {
       text_ += fmt::format("![{}]({}.svg)\n\n[PNG]({}.png). ", title, path, path);
     } else {
       const std::string reason = drawn == plots_.end() ? "" : drawn->second.reason;
-      text_ += fmt::format("*The plot “{}” would stand here: {}* ", title,
+      text_ += fmt::format("*The plot “{}” would appear here: {}* ", title,
                            escaped(reason.empty() ? "it was not drawn." : reason));
     }
     text_ += escaped(content.caption) + '\n';

@@ -85,8 +85,8 @@ void add_change(const std::string& benchmark, std::string_view of, const Change&
                 Measures& into) {
   const Labels metric{{"metric", std::string(of)}};
   into.add("change", "ratio",
-           "How much more head needs, relative: 0.1 is 10 % slower. Of a metric of which more is "
-           "better, base over head, less 1.",
+           "How much more head needs, relative: 0.1 is 10 % slower. For a metric of which more is "
+           "better: base over head, less 1.",
            {benchmark, metric, sides.change});
   if (sides.low) {
     into.add("change_low", "ratio", "Lower end of the change's interval.",

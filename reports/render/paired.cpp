@@ -254,7 +254,7 @@ void add_busy_machine(const PairedReport& report, Sentences& lines) {
   if (warning.empty()) return;
   add(lines, "{}{}.", capitalised(warning),
       report.overall == Verdict::inconclusive
-          ? "; that makes times scatter, so compare again when less runs beside it"
+          ? "; that makes times scatter, so compare again when less is running"
           : "");
 }
 

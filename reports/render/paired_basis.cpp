@@ -51,7 +51,7 @@ std::string cpu_basis(const model::PairedSetup& setup) {
 /// How requested metrics were judged.
 std::string judged_basis(const model::PairedSetup& setup) {
   if (setup.judged.empty()) return {};
-  return fmt::format(" Judged besides: {}; each with a chance of a false alarm of {} of its own.",
+  return fmt::format(" Also judged: {}; each with its own chance of a false alarm of {}.",
                      fmt::join(judged_thresholds(setup.judged), ", "), percent(setup.alpha));
 }
 
@@ -152,8 +152,8 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   text += judged_basis(setup);
   if (trial.uncounted.reason.empty()) text += counts_basis(setup);
   if (!setup.kind.empty()) {
-    text += fmt::format(" What is measured is of the kind {}{}.", setup.kind,
-                        setup.cpu_time_of.empty() ? ", which tells no CPU time" : "");
+    text += fmt::format(" The programs are of the kind {}{}.", setup.kind,
+                        setup.cpu_time_of.empty() ? ", which reports no CPU time" : "");
   }
   return text + machine_basis(report.machine) + layout_basis(setup, may_be_layout(trial, report)) +
          noise_floors_text(setup.noise_floors);

@@ -189,8 +189,8 @@ std::vector<Paragraph> differences(const Results& in_order) {
 Table inputs_table(const Results& in_order) {
   Table table;
   table.caption = in_order.size() == 1
-                      ? std::string("The result that this report is made of")
-                      : fmt::format("The {} results that this report is made of", in_order.size());
+                      ? std::string("The result that this report is based on")
+                      : fmt::format("The {} results that this report is based on", in_order.size());
   table.folded = in_order.size() > kUnfoldedInputs;
   table.columns = {{"result", false},  {"date", false},      {"commit", false},
                    {"machine", false}, {"benchmarks", true}, {"repetitions", true}};
@@ -275,7 +275,7 @@ Document report(const ReportInputs& inputs) {
   }
   if (in_order.empty()) return document;
   if (cases.empty()) {
-    add({"results", "Results", {Paragraph{"No result holds a repetition.", Tone::doubtful}}});
+    add({"results", "Results", {Paragraph{"No result has any repetitions.", Tone::doubtful}}});
   } else {
     add(results_section(cases, document));
     add(workers_section(cases, document));

@@ -56,7 +56,7 @@ void add_effects(const verdict::PairedFile& file, const std::string& suffix,
             "The filled mark is the estimated change of a benchmark, {} {}; every small dot is one "
             "of its blocks of four processes, {} in all, the first on top. The grey band is the "
             "noise floor, the dashed line the smallest slowdown that matters: a benchmark FAILs "
-            "when it lies beyond that line and is surely slower than the band.",
+            "when it lies beyond that line and is clearly slower than the band.",
             any_interval ? "its bar the" : "too few blocks for a",
             interval_title(report.interval_level), report.blocks));
   }

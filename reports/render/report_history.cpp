@@ -141,7 +141,7 @@ std::string caption_of(const Course& course, std::size_t machines) {
   }
   if (machines > kColourCount) {
     text += fmt::format(
-        " There are {} of them for {} colours: dots and lines of one colour need not be of one.",
+        " There are {} of them for {} colours: dots and lines of one colour may belong to several.",
         machines, kColourCount);
   }
   return text;
@@ -158,7 +158,7 @@ Section history_section(const std::vector<const NamedResult*>& in_order,
   if (courses.empty()) return section.take();
   section.say(
       "Each result is one process. Two processes of one build may differ by more than their "
-      "intervals say: a step is news when several results lie on either side of it.");
+      "intervals say: trust a step when several results lie on either side of it.");
   const auto moved =
       each_of(courses, [](const Course& course) { return std::abs(std::log(course.ratio())); });
   const auto plotted = section.plotted(moved, kMostPlots, "benchmarks",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/gate-comment against an API that stands in for GitHub's and GitLab's, on localhost."""
+"""scripts/gate-comment, with a stand-in for the APIs of GitHub and GitLab on localhost."""
 
 import json
 import os
@@ -19,14 +19,14 @@ SHA = "5" * 40
 
 
 class Api(ThreadingHTTPServer):
-    """Answers from `rows`, in pages, and notes what was written."""
+    """Answers from `answers`, in pages, and records what was written."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = {}  # by path: an answer, or a list of rows
         self.written = []  # method, path, body
         self.tokens = set()
-        self.status = {}  # by method: the one to fail with
+        self.status = {}  # by method: the status to fail with
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}).start()
 
     @property
@@ -92,7 +92,7 @@ class GateComment(unittest.TestCase):
         )
 
     def posted(self, **options):
-        """What the service was given, in a single write."""
+        """Returns what the service was given, in a single write."""
         answer = self.post(**options)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         ((method, path, body),) = self.api.written

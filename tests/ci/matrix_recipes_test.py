@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The recipes for many machines of GitHub and GitLab, job by job, as their runners start them:
-with a repository of two revisions, folders in place of the artifacts' store, stand-ins for what
-installs taskbench, and a taskbench that measures a few blocks only."""
+"""The recipes for many machines of GitHub and GitLab, job by job, as their runners start them: with
+a repository of two revisions, folders in place of the artifact store, stand-ins for what installs
+taskbench, and a taskbench that measures only a few blocks."""
 
 import os
 import re
@@ -23,7 +23,7 @@ BINARY = os.environ["TASKBENCH_BINARY"]
 PARTS = 4
 BLOCKS = 12
 
-# Dies where the test says so, as a machine that is taken away does.
+# Dies where the test says so, like a machine that is taken away.
 TASKBENCH = f"""#!/bin/sh
 case "$*" in
   *"--part $DIES/"*) kill -9 $$ ;;
@@ -63,7 +63,7 @@ class Jobs(unittest.TestCase):
             cwd=cwd or self.repository, check=True, capture_output=True, text=True).stdout.strip()
 
     def commit(self, times, build="true"):
-        """A revision whose program takes so long."""
+        """Commits a revision whose program takes these times."""
         self.write("repository/bench", fake_benchmark(times))
         self.write("repository/build", f"#!/bin/sh\n{build}\n")
         self.git("add", ".")
@@ -88,7 +88,8 @@ class Jobs(unittest.TestCase):
 
 
 class GitHub(Jobs):
-    """Knows of the language of workflows what this one needs, and fails at anything else."""
+    """Knows only the parts of the workflow language that this workflow needs, and fails at any
+    other."""
 
     WORKFLOW = parsed(ROOT / "ci/github/gate-parts.yml")
 
@@ -132,7 +133,7 @@ class GitHub(Jobs):
             elif uses == "actions/upload-artifact":
                 self.upload(folder, given)
             elif uses == "actions/download-artifact":
-                if "pattern" in given:  # else, each would be in a folder of its own
+                if "pattern" in given:  # without it, each would be in a folder of its own
                     self.assertEqual(given["merge-multiple"], "True")
                 for artifact in self.store.glob(given.get("name") or given["pattern"]):
                     shutil.copytree(artifact, folder, dirs_exist_ok=True)
@@ -223,7 +224,7 @@ class GitLab(Jobs):
     SINGLE = parsed(ROOT / "ci/gitlab/gate.gitlab-ci.yml")
 
     def job(self, name):
-        """With what it extends: lists are replaced, variables are merged."""
+        """Returns the job merged with what it extends: lists are replaced, variables are merged."""
         own = {**self.SINGLE.get(name, {}), **self.RECIPE[name]}
         if "extends" in own:
             own = {**self.job(own["extends"]), **own}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The recipes of gates on many machines: that they parse, that what they name exists, that no job
-has a token, and what scripts/gate-merge and the loop in docs/parts.md do."""
+"""The recipes for gates on many machines: they parse, what they name exists, no job has a token,
+and what scripts/gate-merge and the loop in docs/parts.md do."""
 
 import os
 import re
@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
 from fake_program import fake_benchmark  # noqa: E402
 
-sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for another Python, too
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's packages, even for another Python
 try:
     from kubernetes.client import models
 except ImportError:
@@ -36,7 +36,7 @@ def parsed(path):
 
 
 def texts():
-    """Name, shell and text of each shell part."""
+    """Yields name, shell and text of each shell part."""
     for job in parsed(GITHUB)["jobs"].values():
         for number, step in enumerate(job["steps"]):
             if "run" in step:
@@ -51,8 +51,8 @@ SCALARS = {"str": str, "int": int, "bool": bool, "object": object}
 
 
 def typed(kind, value):
-    """The value as the Kubernetes API declares it; a ValueError if it does not know a field, needs
-    one, or wants another type. A client takes what it does not know in silence."""
+    """Returns the value as the Kubernetes API declares it; a ValueError if a field is unknown,
+    missing, or of another type. A client silently accepts unknown fields."""
     if kind in SCALARS:
         if not isinstance(value, SCALARS[kind]):
             raise ValueError(f"{value!r} is no {kind}")
@@ -160,7 +160,7 @@ class Recipes(unittest.TestCase):
             for index in range(spec["completions"]):
                 given = {"PATH": f"{folder}:{os.environ['PATH']}",
                          "JOB_COMPLETION_INDEX": str(index)}
-                # What the kubelet knows the value of, it puts in; the rest stays as it is.
+                # The kubelet substitutes values that it knows; the rest stays as it is.
                 words = [re.sub(r"\$\(([^)]*)\)", lambda found: given.get(found[1], found[0]), word)
                          for word in (*container["command"], *container["args"])]
                 calls.append(subprocess.run(words, env=given, capture_output=True, text=True,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The recipes in ci/, and the workflows of this repository: that they parse, that what they name
-exists, that no job has both a token and the request's code, and that their shell parts do what they
-should, with stand-ins for what they call. Needs python3-yaml."""
+"""The recipes in ci/, and the workflows of this repository: they parse, what they name exists, no
+job has both a token and the request's code, and their shell parts work, with stand-ins for what
+they call. Needs python3-yaml."""
 
 import os
 import re
@@ -39,12 +39,12 @@ def steps_of(workflow):
 
 
 def gitlab_script(job, part="script"):
-    """The script as GitLab gives it to the shell: one command a line."""
+    """Returns the script as GitLab gives it to the shell: one command a line."""
     return "\n".join(parsed(GITLAB)[job][part])
 
 
 def shell_parts():
-    """Name, shell and text of each shell part."""
+    """Yields name, shell and text of each shell part."""
     for name, step in steps().items():
         if "run" in step:
             yield name, "bash", step["run"]
@@ -247,7 +247,7 @@ class ShellParts(unittest.TestCase):
         self.output = self.folder / "output"
 
     def stand_in(self, name, body=""):
-        """Notes its arguments, each in angle brackets."""
+        """Makes a command that records its arguments, each in angle brackets."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         note = f'{{ printf "{path.name}"; printf "<%s>" "$@"; echo; }} >>"{self.calls}"'
@@ -255,7 +255,7 @@ class ShellParts(unittest.TestCase):
         path.chmod(0o755)
 
     def run_part(self, shell, text, **environment):
-        # Options with which GitHub calls bash, and GitLab sh.
+        # The options with which GitHub calls bash, and GitLab sh.
         options = ["--noprofile", "--norc", "-e", "-o", "pipefail"] if shell == "bash" else ["-e"]
         return subprocess.run(
             [shell, *options, "-c", text], cwd=self.folder, capture_output=True, text=True,
@@ -271,7 +271,7 @@ class ShellParts(unittest.TestCase):
         return self.calls.read_text().splitlines()
 
     def step(self, name, **environment):
-        """Runs a step with its own environment, as far as that is not an expression."""
+        """Runs a step with its own environment, except values that are expressions."""
         step = steps()[name]
         given = {key: "" for key in step.get("env", {})}
         if "SCRIPTS" in given:
@@ -491,7 +491,8 @@ class ShellParts(unittest.TestCase):
             "<--changed-first><a *>"), call)
 
     def component(self, **given):
-        """Its inputs, and its jobs with them: GitLab pastes their values as text, then parses."""
+        """Returns its inputs, and its jobs with these: GitLab pastes values as text, then
+        parses."""
         header, text = COMPONENT.read_text(encoding="utf-8").split("---\n")
         inputs = yaml.safe_load(header)["spec"]["inputs"]
         for name, each in inputs.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """scripts/gate-slurm on a real Slurm: a controller and a node that this test starts on loopback,
-with all of their files in a folder of its own. Needs slurm-wlm and munge, and root."""
+with all their files in a folder of its own. Needs slurm-wlm and munge, and root."""
 
 import json
 import os
@@ -48,7 +48,7 @@ SlurmdLogFile={folder}/slurmd.log
 """
 
 
-# Twice the work is twice the time, on any machine.
+# Twice the work takes twice the time, on any machine.
 PROGRAM = """
 #include <benchmark/benchmark.h>
 static void sum(benchmark::State& state) {
@@ -60,7 +60,7 @@ BENCHMARK(sum);
 BENCHMARK_MAIN();
 """
 
-# A change of this repository that makes one of its workloads, and no other, twice as slow or more.
+# A change of this repository that makes only one workload slower, by a factor of two or more.
 CHANGED = "workloads/ping_pong.cpp"
 BEFORE = "  (void)question.first.send(Signal{});\n"
 AFTER = BEFORE + "  for (volatile int spun = 0; spun < 5000;) spun = spun + 1;\n"
@@ -97,7 +97,7 @@ class Slurm(unittest.TestCase):
         self.daemon("slurmctld", "-D", "-f", configuration)
         self.daemon("slurmd", "-D", "-N", host, "-f", configuration)
         self.wait_until(lambda: "idle" in self.run_here("sinfo", "-h", "-o", "%T").stdout)
-        self.addCleanup(self.run_here, "scancel", "--user", "root")  # what a failed test has left
+        self.addCleanup(self.run_here, "scancel", "--user", "root")  # left by a failed test
 
     def daemon(self, name, *arguments):
         path = shutil.which(name)
@@ -125,14 +125,14 @@ class Slurm(unittest.TestCase):
                              "user.email=t@example.org", *arguments, status=0)
 
     def build(self, *recipe):
-        """Both sides of the last change of the repository, in built."""
+        """Builds both sides of the last change of the repository, into the folder built."""
         subprocess.run([BINARY, "gate", "--base-rev", "HEAD~", "--head-rev", "HEAD", *recipe,
                         "--cache", self.folder / "cache", "--build-only", "both", "--out",
                         self.folder / "built"], cwd=self.folder / "repository", check=True,
                        timeout=2400)
 
     def commit(self, file, texts):
-        """A commit for each text of the file."""
+        """Makes a commit for each text of the file."""
         (self.folder / "repository").mkdir()
         self.git("init", "--quiet")
         for text in texts:
@@ -173,7 +173,7 @@ class Slurm(unittest.TestCase):
         self.assertIn(BEFORE, changed.read_text())
         changed.write_text(changed.read_text().replace(BEFORE, AFTER))
         self.git("commit", "--quiet", "--all", "-m", "spin before each question")
-        # Not optimised, in great batches, without tests: the whole command is built twice.
+        # Unoptimised, in large batches, without tests: the whole command is built twice.
         self.build("--build", "cmake --preset quick -DTASKBENCH_BUILD_TESTS=OFF "
                    "-DTASKBENCH_COMPARABLE=ON && cmake --build build/quick --target taskbench "
                    '--parallel "$(nproc)"', "--program", "build/quick/cli/taskbench", "--links",

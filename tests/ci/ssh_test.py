@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/gate-ssh on hosts that a real sshd answers for: one that this test starts on loopback,
-with its keys in a folder of its own. Needs openssh-server, parallel and rsync, and root."""
+"""scripts/gate-ssh on hosts served by a real sshd: one that this test starts on loopback, with its
+keys in a folder of its own. Needs openssh-server, parallel and rsync, and root."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from fake_program import fake_benchmark  # noqa: E402
 
 BINARY = os.environ["TASKBENCH_BINARY"]
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
-SEPARATED = Path("/run/sshd")  # which sshd needs, and an init script makes otherwise
+SEPARATED = Path("/run/sshd")  # needed by sshd, and normally made by an init script
 
 SERVER = """
 Port {port}
@@ -82,7 +82,7 @@ class Ssh(unittest.TestCase):
         return answer
 
     def build(self):
-        """A folder of both programs, of which head is slower."""
+        """Makes a folder of both programs; head is slower."""
         self.run_here("git", "init", "--quiet", status=0)
         for name, times in (("base", "sort=1000 hash=500"), ("head", "sort=1300 hash=500")):
             (self.folder / "bench").write_text(fake_benchmark(times))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench ab`, on programs that are made to be fast, slow, noisy or broken."""
+"""`taskbench ab`, with programs that are fast, slow, noisy or broken by design."""
 
 import json
 import os
@@ -18,7 +18,7 @@ class AbTest(CommandTest):
         return self.taskbench(f"ab {options}", "--base", base, "--head", head, *more, **others)
 
     def copies(self):
-        """Two copies of taskbench, with a small case."""
+        """Makes two copies of taskbench, and returns the commands that run a small case of each."""
         for name in ("one", "two"):
             shutil.copy(BINARY, self.folder / name)
         options = "chained_spawn --workers 1 --param chained_spawn.length=10"
@@ -49,7 +49,7 @@ class Verdicts(AbTest):
         comment = self.read("r.md")
         self.assertTrue(comment.startswith("### taskbench: FAIL: sort is "), comment)
         self.assertIn("taskbench ab --base", comment)
-        self.ab(*sides, "--delta 20%")  # which decides what matters
+        self.ab(*sides, "--delta 20%")  # 10 % is below this --delta
 
     def test_a_speedup_passes(self):
         self.ab(self.program("a"), self.program("b", "sort=800 hash=500"))
@@ -80,7 +80,7 @@ class Verdicts(AbTest):
         before = self.read("r.json")
         self.taskbench("ab --resume --journal j --json r.json", status=1)
         self.assertEqual(self.read("r.json"), before)
-        self.cut("j", 1 + 4 * blocks["sort"] + 6)  # in the middle of a block
+        self.cut("j", 1 + 4 * blocks["sort"] + 6)  # within a block
         self.taskbench("ab --resume --journal j --json r.json", status=1)
         again = [sorted(sample["real_ns"]) for sample in self.result()["samples"]]
         self.assertEqual(again[:len(measured)], measured[:len(again)])
@@ -96,7 +96,7 @@ class Verdicts(AbTest):
         self.assertLess(time.monotonic() - start, 15)
         rows = self.result()["benchmarks"]
         more = {row["name"] for row in rows if row["blocks"] > 8}
-        # What is as much slower may be decided by the screen itself.
+        # The screen itself may decide those that are as much slower.
         failed = {row["name"] for row in rows if row["verdict"] == "FAIL"}
         self.assertLessEqual({"b7", "b30"}, more | failed)
         self.assertLess(len(more), 27)
@@ -177,7 +177,7 @@ class Verdicts(AbTest):
         self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
         runs = len(self.read("b.runs"))
         self.assertGreaterEqual(runs, 2 * 2 * 8)  # each of head's processes, and one more
-        always = self.program("c", body="cut = ('hash',)")  # its own doing
+        always = self.program("c", body="cut = ('hash',)")  # on purpose
         self.ab(self.program("a"), always, "--max-blocks 8 --json r.json", status=1)
         self.assertEqual(self.verdicts()["hash"], "FAIL")
 
@@ -233,7 +233,7 @@ class Verdicts(AbTest):
             judged = [(each["metric"], each["verdict"]) for each in row["judged"]]
             self.assertEqual((row["verdict"], judged), ("PASS", [("nodes", "FAIL")]))
 
-        # Of what is done in a second, less is worse.
+        # For a rate, less is worse.
         answer = self.ab(*sides, f"{options} --judge hits/s=5%,less:nodes=30%", status=1)
         self.assertRegex(" ".join(answer.stdout.split()), r"its hits/s FAIL 90.* 80.* -1\d\.\d %")
         self.ab(*sides, f"{options} --judge less:hits/s=5%,nodes=30%", status=0)
@@ -292,7 +292,7 @@ class Verdicts(AbTest):
         ):
             start = time.monotonic()
             self.assertIn(says, self.taskbench(call, status=2).stderr)
-            self.assertLess(time.monotonic() - start, 4)  # they ran all benchmarks once, in 9 s
+            self.assertLess(time.monotonic() - start, 4)  # running all benchmarks takes 9 s
 
     def test_equal_binaries_are_measured_unless_all_that_they_may_read_is_equal(self):
         for side, plugin in (("old", "fast"), ("new", "slow")):
@@ -337,7 +337,7 @@ class RealGoogleBenchmark(AbTest):
 
     PROGRAM = os.environ["TASKBENCH_GOOGLE_BENCHMARK"]
 
-    # What is counted unasked is tested in explain_test.py, and takes seconds.
+    # Counting by default takes seconds, and is tested in explain_test.py.
     QUICK = ("--repetitions 2 --min-time 1ms --max-blocks 2 --delta 900% --exact off "
              "--inconclusive pass-always --json r.json")
 
@@ -405,15 +405,15 @@ class RealGoogleBenchmark(AbTest):
 
 
 class Instructions(AbTest):
-    """`--counters instructions-exact`: a metric of its own."""
+    """`--counters instructions-exact`, a metric of its own."""
 
     NAME = "chained_spawn/work_stealing/workers:1/length:10"
     COUNT = "--counters instructions-exact --run-identical --min-time 1ms --json r.json"
 
     def counted(self, base, head, options="", of_two=4000, broken="pass", status=0, blocks=8):
-        """Compares copies of taskbench with a valgrind that counts `of_two` instructions for the
-        copy `two`, and 4,000 for any other. What a single block finds by their times is not
-        asked."""
+        """Compares copies of taskbench under a valgrind that counts `of_two` instructions for the
+        copy `two`, and 4,000 for any other. What the times of a single block show does not
+        matter."""
         body = (
             f"two = any(w.endswith('/two') for w in sys.argv)\n{broken}\n"
             f"open(out, 'w').write('events: Ir\\ntotals: %d\\n' % ({of_two} if two else 4000))"
@@ -461,7 +461,7 @@ class Instructions(AbTest):
         seeds = self.read("seeds").split()
         self.assertEqual(len(seeds), 2 * 2, "a third process counts only where two differ")
         self.assertEqual(len(set(seeds)), 1, seeds)
-        # A seed among a program's own options cannot replace it.
+        # A seed among the program's own options cannot replace it.
         answer = self.counted(base, f"{head} --seed 3", "--journal k", status=5)
         self.assertIn("--seed is given 2 times", answer.stderr)
 
@@ -596,7 +596,7 @@ class Journals(AbTest):
         })
         self.program("b", "sort=2000 hash=500")
         self.refused(f"{again} {two}", says="was rebuilt")
-        self.taskbench(again)  # what it was started with, it still says
+        self.taskbench(again)  # the trial keeps the program that it was started with
 
     def test_what_is_no_journal_is_refused_and_left_alone(self):
         for content in (b"", b"garbage\n", b"{}\n", b"\xff\n"):
@@ -620,7 +620,7 @@ class BrokenPrograms(AbTest):
             ("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
              "is not valid JSON"),
         ):
-            # Fails from its second process on: a program may fail late.
+            # Fails from its second process on, as a program may fail late.
             late = f"n = len(os.listdir('.')); open(f'run{{n}}', 'w').close()\nif n > 5: {body}"
             for text in (body, late):
                 with self.subTest(body=text):
@@ -637,7 +637,7 @@ class BrokenPrograms(AbTest):
         answer = self.ab(
             self.program("base"), self.program("head", body=body), "--journal j", status=5)
         self.assertIn("left out 'hash', which it had measured before", answer.stderr)
-        # What was measured before is complete, and can be continued.
+        # What was measured before is complete, and the trial can be resumed.
         answer = self.taskbench("ab --resume --journal j", status=5)
         self.assertIn("left out 'hash'", answer.stderr)
 

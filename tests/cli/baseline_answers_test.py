@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `taskbench baseline` answers in JSON keeps to its schema. Needs python3-jsonschema."""
+"""The JSON that `taskbench baseline` prints conforms to its schema. Needs python3-jsonschema."""
 
 import json
 

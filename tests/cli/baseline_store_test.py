@@ -70,7 +70,7 @@ class BadStores(BaselineTest):
         self.assertEqual(self.everything(), self.before)
 
     def test_a_full_disk_leaves_the_old_baseline(self):
-        def limit():  # a file size limit is a full disk that needs no root
+        def limit():  # a file size limit acts like a full disk, without root
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`taskbench baseline`, on programs that are made to be fast, slow or broken.
+"""`taskbench baseline`, with programs that are fast, slow or broken by design.
 
-The programs' times are made up, but the canary's are real, and are as noisy as the machine is. So
-changes are far above what that noise could hide, --delta is large, and --allow-busy lets others use
-the CPUs.
+The programs' times are made up, but the canary's are real, and as noisy as the machine. Changes are
+therefore far above what that noise could hide, --delta is large, and --allow-busy tolerates other
+use of the CPUs.
 """
 
 import json
@@ -30,7 +30,8 @@ class BaselineTest(CommandTest):
 
     def setUp(self):
         super().setUp()
-        # A canary on one CPU hands no cache line over, which takes longest on a busy machine.
+        # On one CPU, the canary skips handing over a cache line, its slowest part on a busy
+        # machine.
         os.sched_setaffinity(0, {max(CPUS)})
 
     def baseline(self, options, *more, **others):
@@ -41,7 +42,7 @@ class BaselineTest(CommandTest):
                              program or self.program(), **others)
 
     def stored(self, name="default", kind=""):
-        """The path of the one file of that name."""
+        """Returns the path of the only file of this name."""
         (found,) = (self.folder / "ci/baselines").glob(f"*/{name}{kind}.json")
         return found
 
@@ -58,7 +59,7 @@ class BaselineTest(CommandTest):
         self.edit(change, kind=".anchor")
 
     def given_baseline(self):
-        """What save() stores for the default program; measured once for all tests."""
+        """Provides what save() stores for the default program; measured once for all tests."""
         program = self.program()
         if not BaselineTest.measured:
             self.save(program="./a")
@@ -69,8 +70,7 @@ class BaselineTest(CommandTest):
         return program
 
     def everything(self):
-        """Everything in the store: a command that says that it changes nothing must not change
-        it."""
+        """Returns everything in the store, to check that a command changes nothing."""
         store = self.folder / "ci"
         return {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
 
@@ -126,7 +126,7 @@ class Saving(BaselineTest):
             self.assertEqual(one["canary_after"], next_one["canary_before"])
 
     def test_benchmarks_are_kept_in_the_order_of_the_program(self):
-        # Their results come in the order in which they were drawn.
+        # The results arrive in the order in which they were drawn.
         self.save(program=self.program(body="times = dict(reversed(times.items()))"))
         self.assertEqual([row["name"] for row in self.document()["benchmarks"]], ["sort", "hash"])
 
@@ -155,7 +155,7 @@ class Saving(BaselineTest):
         self.assertTrue(document["build"]["compiler"])
 
         def far_slower(document):
-            # However busy the machine is, one process shows that, and no second one is measured.
+            # One process shows this however busy the machine is, so no second one is measured.
             first = document["processes"][0]
             times = {name: 1e6 * ns for name, ns in first["real_ns"].items()}
             document["processes"] = [{**first, "real_ns": times}] * 7
@@ -194,8 +194,8 @@ class Verdicts(BaselineTest):
         self.assertEqual(self.everything(), before)
 
     def body_of_runs(self, is_slow):
-        """Makes sort slow in the runs whose number `n`, from 0, fulfils the condition. The first
-        run is not counted."""
+        """Makes sort slow in the runs whose number `n`, from 0, meets the condition. The first run
+        is not counted."""
         return (
             "n = len([name for name in os.listdir('.') if name.startswith('run')])\n"
             "if 'benchmark_out' in flags: open(f'run{n}', 'w').close()\n"
@@ -221,7 +221,7 @@ class Verdicts(BaselineTest):
         self.assertEqual(rows["hash"]["verdict"], "PASS")
         again = f"compare --resume {LARGE} --journal j"
         self.baseline(again, status=3)
-        # Killed before the third round, it goes on with that.
+        # Killed before the third round, it resumes with that round.
         lines = 1 + rounds * 7 + rounds - 1
         self.assertEqual(len(self.read("j").splitlines()), lines)
         self.cut("j", 1 + 2 * 7 + 1)
@@ -343,7 +343,7 @@ class Verdicts(BaselineTest):
 
     def test_processes_that_find_the_cpus_elsewhere_are_set_aside_and_in_the_end_counted(self):
         def elsewhere(document):
-            # CPUs so near to each other that no real handover is as fast, whatever the load.
+            # CPUs so close together that no real handover is as fast, whatever the load.
             for process in document["processes"]:
                 for canary in ("canary_before", "canary_after"):
                     process[canary]["handover_ns"] = 1e-3
@@ -355,7 +355,7 @@ class Verdicts(BaselineTest):
         if len(CPUS) == 1:
             self.assertNotIn("set aside", self.compare(LARGE).stderr)
             return
-        # More than matters, but less than CPUs at such a distance from each other can explain.
+        # More than --delta, but less than CPUs this far apart can explain.
         slower = "sort=200e3 hash=500"
         answer = self.compare("--delta 900% --json r.json", slower, status=4)
         self.assertIn("7 processes were set aside: the host had moved the CPUs", answer.stderr)
@@ -469,7 +469,7 @@ class Journals(BaselineTest):
         whole = self.read("j")
         self.assertTrue(whole.startswith(before[: before.rindex("\n") + 1]))
         self.assertEqual(whole.count("\n"), 1 + 7)
-        os.remove(program)  # not needed for a verdict that is known
+        os.remove(program)  # a known verdict does not need the program
         self.taskbench(f"{again} --json 2.json")
         self.assertEqual(self.read("1.json"), self.read("2.json"))
         self.taskbench(f"gate --baseline default --resume {LARGE} --journal j --json 3.json")
@@ -501,11 +501,11 @@ class Journals(BaselineTest):
             f"{resume} --delta 3%": f"{question}; give the same",
             f"{again} --alpha 5%": question,
         })
-        self.taskbench(resume)  # as it was begun
+        self.taskbench(resume)  # as it was started
         self.program("b", SLOW)
         for command in (again, gate):
             self.refused(command, says="is not the program that j was started with")
-        os.remove(program)  # what is known needs no program
+        os.remove(program)  # a known verdict needs no program
         self.taskbench(again)
         self.refused("baseline save --resume --journal j", says="j is of a comparison")
 

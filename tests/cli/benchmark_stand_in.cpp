@@ -1,5 +1,5 @@
-// A stand-in for a Google Benchmark program whose times are made up; fake_program.py writes what it
-// interprets, and says what is in it. There are thousands of these processes in a run of the tests.
+// A stand-in for a Google Benchmark program, with made-up times; fake_program.py writes and
+// describes the files that it interprets. A run of the tests starts thousands of these processes.
 #include <unistd.h>
 
 #include <chrono>
@@ -18,16 +18,16 @@
 
 namespace {
 
-/// What a file says, or the part of it in Python has made of that.
+/// The contents of a file, or what its Python part has made of them.
 struct Script {
-  std::string python;  ///< to be run first; empty if there is nothing to run
+  std::string python;  ///< to be run first, if not empty
   std::vector<std::pair<std::string, double>> times_ns;
-  std::vector<std::pair<std::string, double>> counters;  ///< that each benchmark reports
+  std::vector<std::pair<std::string, double>> counters;  ///< reported by each benchmark
   double noise = 0;
-  double burnt = 1;    ///< CPU time for a unit of wall time
-  int waits = 0;       ///< repetitions that wait for 3 ms besides
-  double takes_s = 0;  ///< what a process takes for each benchmark that it measures
-  std::string cut;     ///< "|" before and after each benchmark whose iterations were cut short
+  double burnt = 1;    ///< CPU time per unit of wall time
+  int waits = 0;       ///< repetitions that also wait for 3 ms
+  double takes_s = 0;  ///< time of a process for each benchmark that it measures
+  std::string cut;     ///< benchmarks whose iterations were cut short, each between two "|"
   bool lists_by_filter = false;
 };
 
@@ -78,7 +78,8 @@ Flags flags_of(const std::vector<std::string>& words) {
   return flags;
 }
 
-/// Whether a filter, "^(sort|hash)$" or anything that is no list of names, takes the benchmark.
+/// Whether a filter selects the benchmark: "^(sort|hash)$", or anything that is not a list of
+/// names.
 bool takes(const std::string& filter, const std::string& name) {
   if (!filter.ends_with(")$")) return true;
   std::string plain;
@@ -88,7 +89,7 @@ bool takes(const std::string& filter, const std::string& name) {
   return ("|" + plain + "|").find("|" + name + "|") != std::string::npos;
 }
 
-/// SplitMix64, from 0 up to 1.
+/// SplitMix64, as a number from 0 up to 1.
 double uniform(std::uint64_t& state) {
   state += 0x9E3779B97F4A7C15U;
   std::uint64_t mixed = (state ^ (state >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -96,8 +97,8 @@ double uniform(std::uint64_t& state) {
   return static_cast<double>(mixed ^ (mixed >> 31U)) / 0x1p64;
 }
 
-/// A factor for a benchmark, which its program's name and the number of its run decide: normal by
-/// the central limit, the sum of twelve uniform values.
+/// A factor for a benchmark, determined by its program's name and the number of the run. Its
+/// logarithm is normally distributed, as a sum of twelve uniform values.
 double drawn_factor(double noise, std::uint64_t& state) {
   double sum = 0;
   for (int i = 0; i < 12; ++i) sum += uniform(state);
@@ -146,8 +147,8 @@ void write_result(const Script& script, Flags& flags, std::uint64_t state) {
 
 }  // namespace
 
-// Called by the system as the interpreter of a file: FILE WORD...; and by the part of the file in
-// Python, once that has run, with what it made of the rest in the environment.
+// Called by the system as the interpreter of a file (FILE WORD...), and by the Python part of a
+// file, once that has run, with its results in the environment.
 int main(int count, char** arguments) try {
   const std::string path = arguments[1];
   const std::vector<std::string> words(arguments + 2, arguments + count);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench calibrate`, on programs that differ by noise, or by more."""
+"""`taskbench calibrate`, with programs that differ by noise, or by more."""
 
 import json
 import os
@@ -20,14 +20,14 @@ QUICK = f"{FEW} --trust-me"
 
 class CalibrateTest(CommandTest):
     def copies(self, *names, **parts):
-        """Programs of these names, as one word of the command line."""
+        """Makes programs of these names; returns them as one word of the command line."""
         return " ".join(self.program(name, **parts) for name in names or ("1", "2"))
 
     def calibrate(self, options, **others):
         return self.taskbench(f"calibrate {options}", **others)
 
     def stored(self):
-        """The one file of the store."""
+        """Returns the only file in the store."""
         (file,) = (self.folder / "ci/baselines").glob("*.noise.json")
         return file
 
@@ -38,7 +38,7 @@ class CalibrateTest(CommandTest):
         return {row["name"]: row for row in self.document()["benchmarks"]}
 
     def compared(self, copies, options="", **others):
-        """What `ab` says of two programs, on one line."""
+        """Returns what `ab` says about two programs, on one line."""
         base, head = copies.split()
         answer = self.taskbench(f"ab --base {base} --head {head} {options}", **others)
         return " ".join(answer.stdout.split())
@@ -67,7 +67,7 @@ class Floors(CalibrateTest):
         keys = ("date", "copies", "blocks", "block_s", "copies_checked")
         origin = {key: earlier[key] for key in keys}
         others = self.copies("3", "4", times="sort=1000 new=7")
-        for _ in range(2):  # what is earlier stays so
+        for _ in range(2):  # earlier results stay earlier
             self.assertNotIn("hash", self.calibrate(f"{others} {QUICK}").stdout)
             self.assertEqual(self.document()["copies"], others.split())
             self.assertEqual(list(self.noise()), ["hash", "new", "sort"])
@@ -80,7 +80,7 @@ class Floors(CalibrateTest):
         self.assertRegex(said, r"calibrated 20\d\d-\d\d-\d\d with programs that were not")
 
     def test_the_difference_between_layouts_is_no_regression(self):
-        # 8 % between the copies of one build, each time: as a change, it would fail.
+        # The copies of one build always differ by 8 %; as a change, that would fail.
         copies = f"{self.program('1', 'sort=1000')} {self.program('2', 'sort=1080')}"
         self.compared(copies, status=1)
         warned = self.calibrate(f"{copies} {QUICK}").stderr
@@ -114,7 +114,7 @@ class Floors(CalibrateTest):
             self.stored().write_bytes(content)
             self.refused("ab --base ./1 --head ./2", says="not a calibration of this version")
             self.assertEqual(self.stored().read_bytes(), content)
-        said = self.calibrate(f"{copies} {QUICK}").stderr  # measured anew, it is replaced
+        said = self.calibrate(f"{copies} {QUICK}").stderr  # a new measurement replaces it
         self.assertIn("was no calibration of this version; it is replaced", said)
 
 
@@ -134,7 +134,8 @@ class BusyMachines(CalibrateTest):
         self.assertIn("sort", self.noise())
 
     def test_the_budget_holds_for_the_discovery_and_the_last_trial_too(self):
-        # Without a budget, discovery would take 60 s of the one, and the trials 20 s of the other.
+        # Without a budget, discovery alone would take 60 s for one pair, and the trials 20 s for
+        # the other.
         for sleep_s in (30, 0.5):
             copies = self.copies(f"a{sleep_s}", f"b{sleep_s}", body=f"time.sleep({sleep_s})")
             begun = time.monotonic()
@@ -153,7 +154,8 @@ class BusyMachines(CalibrateTest):
 
 class Copies(CalibrateTest):
     def objects(self):
-        """Object files of a program that is run like a benchmark, by a script as its linker."""
+        """Writes the object files of a program that runs like a benchmark; a script acts as its
+        linker."""
         for name in ("a.o", "b.o", "c.o"):
             self.write(name, f"# {name}\n")
         self.write("main.txt", fake_benchmark("sort=1000"))
@@ -326,7 +328,8 @@ class Refusals(CalibrateTest):
         self.assertFalse((self.folder / "new").exists())
 
     def test_too_little_time_is_inconclusive_and_can_be_gone_on_with(self):
-        # Slow only once trials have begun, so that a busy machine finds out in time what there is.
+        # Slow only once trials have begun, so that even a busy machine lists the benchmarks in
+        # time.
         body = ("n = set(os.listdir('.'))\n"
                 "if {'slow', 'taskbench-calibrate.journal'} <= n: time.sleep(30)")
         copies = self.copies(body=body)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench compare`, on files of Google Benchmark's format, good and bad ones."""
+"""`taskbench compare`, on files in Google Benchmark's format, valid and invalid."""
 
 import json
 import os
@@ -15,9 +15,9 @@ from fake_program import fake_valgrind
 from schemas import GONE, SCHEMAS, SchemaCase
 from taskbench_command import BINARY, CommandTest, main
 
-# compare.py of Debian's package libbenchmark-tools.
+# compare.py from Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
-# Stand-ins for two large packages: without U tests and geometric means, compare.py needs nothing of
+# Stand-ins for two large packages: without U tests and geometric means, compare.py does not use
 # them.
 STAND_INS = {
     "numpy.py": "array = None\n",
@@ -77,7 +77,7 @@ class Answers(CompareTest):
         for name, change in (("a", 1), ("b", 1.13)):
             self.file(name, {key: ns * change for key, ns in medians.items()}, spread=0.2)
             document = self.load(name)
-            for key in medians:  # the rows that it compares: Google Benchmark writes them itself
+            for key in medians:  # the rows that it compares, which Google Benchmark writes itself
                 times = [r["real_time"] for r in document["benchmarks"] if r["name"] == key]
                 document["benchmarks"].append({
                     "name": f"{key}_median", "run_name": key, "run_type": "aggregate",
@@ -121,7 +121,7 @@ class Answers(CompareTest):
         answer = self.compare(f"{more} --judge nodes=5%", status=1).stdout
         self.assertRegex(answer, r"(?m)^sort +PASS .*\n +its nodes +FAIL +100 +110 +\+10\.0 % ")
         self.assertIn("sort has 10.0 % more nodes", answer)
-        self.assertIn("Judged besides: 5.0 % more nodes", answer)
+        self.assertIn("Also judged: 5.0 % more nodes", answer)
         self.compare(f"{more} --judge nodes=20%")
         self.compare(f"{more} --judge more:nodes=5%")
         fewer = sides({"nodes": 110.0}, {"nodes": 100.0})
@@ -133,7 +133,7 @@ class Answers(CompareTest):
         self.assertIn("the files report nothing but times", none)
 
     def noisy(self, spread):
-        """The arguments that compare six files a side whose times scatter."""
+        """Returns the arguments that compare six files on each side with scattered times."""
         times = [(f"n{i}", 100 + spread * (i % 3)) for i in range(6)]
         base = ",".join(self.file(f"base-{name}", {"x": time}) for name, time in times)
         head = ",".join(self.file(f"head-{name}", {"x": time + 1}) for name, time in times)
@@ -242,13 +242,14 @@ class Columns(CompareTest):
 
 
 class Memory(CompareTest):
-    # As many as `taskbench run` writes.
+    # The counters that `taskbench run` writes.
     COUNTERS = ("hand_offs", "injector", "involuntary_switches", "lifo_hits", "local_schedules",
                 "overflows", "parks", "polls", "queued_ns", "remote_schedules", "searches",
                 "steals", "stolen", "voluntary_switches", "wakeups", "yields")
 
     def large_result(self, name, megabytes):
-        """Written in pieces: what a child takes is never less than what this process takes."""
+        """Written in pieces, as the measured memory of a child is never below that of this
+        process."""
         counters = {name: 12.25 for name in self.COUNTERS}
         path = self.folder / name
         with path.open("w", encoding="utf-8") as file:
@@ -364,7 +365,7 @@ class Refusals(CompareTest):
     def test_interrupted_while_it_waits_for_a_file_it_ends_at_once(self):
         os.mkfifo(self.folder / "pipe")
         command = self.start("compare pipe", self.file("good", {"x": 1}))
-        with open(self.folder / "pipe", "w", encoding="utf-8"):  # opens when it reads
+        with open(self.folder / "pipe", "w", encoding="utf-8"):  # opens once it reads
             command.send_signal(signal.SIGINT)
             output, said = command.communicate(timeout=20)
         self.assertEqual((command.returncode, output, said),

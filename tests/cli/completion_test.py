@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench completion`: the shells offer what the program really takes."""
+"""`taskbench completion`: the shells offer exactly what the program accepts."""
 
 import os
 import re
@@ -21,19 +21,19 @@ class Completion(TerminalTest):
         return self.write(f"completion.{shell}", self.text(shell))
 
     def offered(self, *words):
-        """What the program itself answers to the shells."""
+        """Returns what the program itself answers to the shells."""
         lines = self.taskbench("__complete", *words).stdout.splitlines()
         return [line.split("\t")[0] for line in lines]
 
     def options_of(self, command):
-        """The options of a command that its help lists."""
+        """Returns the options of a command that its help lists."""
         listed = re.findall(r"(?m)^  (-\S+)", self.taskbench(f"{command} --help").stdout)
         return {name for names in listed for name in names.split(",")}
 
 
 class Bash(Completion):
     def complete(self, *words):
-        """What the completion function offers for the last word."""
+        """Returns what the completion function offers for the last word."""
         program = (
             'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _taskbench "$1";'
             ' printf "%s\\n" "${COMPREPLY[@]}"'
@@ -82,7 +82,7 @@ class Bash(Completion):
             ("run --format _", "table markdown csv html json openmetrics bmf"),
             ("list --format _", "table markdown csv html json"),
             ("run --workers _", ""),
-            ("run --format = ma", "markdown"),  # as Readline hands "--format=ma" over
+            ("run --format = ma", "markdown"),  # the words that Readline makes of "--format=ma"
             ("run --format =", "table markdown csv html json openmetrics bmf"),
             ("run --param _", parameters),
             ("run --param spawn_many.tasks = 1", ""),
@@ -153,7 +153,7 @@ class EveryShell(Completion):
 
 
 class Interactive(Completion):
-    """Keys pressed at the prompt of each shell that is installed."""
+    """Keys pressed at the prompt of each installed shell."""
 
     BEGIN = {
         "bash": (("--norc", "--noprofile", "-i"), "source {script}"),

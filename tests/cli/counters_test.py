@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench run --counters`: with fake and broken perfs."""
+"""`taskbench run --counters`, with fake and broken perfs."""
 
 import csv
 import fcntl
@@ -76,7 +76,7 @@ class Counting(CountersTest):
             for words in (f"--iterations {CASE}={iterations} ", "--param length=10",
                           " --workers 1 ", "-D -1 --control fifo:"):
                 self.assertIn(words, line + " ")
-        # Times and rows are there and hold the counts.
+        # The times and rows are present and include the counts.
         self.assertEqual([row["run_type"] for row in rows],
                          ["iteration"] * 2 + ["aggregate"] * 4)
         for row in rows[:2]:
@@ -152,7 +152,7 @@ class Dialects(CountersTest):
         self.assert_null(events["cycles"], "not supported by this machine")
 
     def test_perf_that_ends_where_it_can_count_none_of_the_events_is_understood(self):
-        """perf 7 does that. Next to other events it prints such an event, as older versions do."""
+        """perf 7 does this. Beside other events, it prints such an event like older versions."""
         _, events, result = self.counted("cycles,page-faults", env=self.fake_perf(
             'events == ["cycles"] and sys.exit("Error:\\nNo supported events found.\\n'
             'The cycles event is not supported.")', version="perf version 7.2.13"))
@@ -197,7 +197,7 @@ class Dialects(CountersTest):
         self.assertIn("where that was not asked for", result.stdout)
 
     def test_of_events_that_perf_prints_alike_one_is_counted(self):
-        """perf 6.1 prints tracepoints in this way: without their modifiers."""
+        """perf 6.1 prints tracepoints this way: without their modifiers."""
         plain = "raw_syscalls:sys_enter"
         env = self.fake_perf(lines={f"{plain}:k": COUNT.replace("EVENT", plain)})
         for first, second in ((f"{plain}:k", plain), (plain, f"{plain}:k")):
@@ -224,7 +224,7 @@ class Page(CountersTest):
     """`run --counters ... --report DIR`, with stand-ins for perf and gnuplot."""
 
     def texts(self):
-        """The page without its markup, and the Markdown."""
+        """Returns the text of the page without markup, and the Markdown."""
         page = html.unescape(self.read("out/index.html"))
         return re.sub(r"<[^>]*>", "", page), self.read("out/report.md")
 
@@ -266,7 +266,7 @@ class Page(CountersTest):
 
 
 class Faults(CountersTest):
-    """Whatever is wrong with perf, the times are there and the exit status is as without it."""
+    """Whatever is wrong with perf, the times are there, and the exit status is as without it."""
 
     def test_no_tool_is_one_line_that_names_the_package_and_nothing_is_measured(self):
         env = self.without_perf()
@@ -387,7 +387,7 @@ if measuring:
         for folder in (held, self.folder / "tmp/taskbench-cache"):
             folder.mkdir()
         for folder in (scratch, held, self.folder / "tmp/taskbench-cache"):
-            os.utime(folder, (1, 1))  # a young one may be one that is being made
+            os.utime(folder, (1, 1))  # a younger folder may be one being made
         lock = os.open(held, os.O_RDONLY)
         self.addCleanup(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -470,7 +470,7 @@ class Exactly(CountersTest):
         self.assertIsNotNone(events["cycles"]["median"])
 
     def count_command(self, body, options=""):
-        """The event of a command, and what was printed, under a valgrind that does `body`."""
+        """Counts a command under a valgrind that does `body`; returns the event and the output."""
         answer = self.taskbench(
             "run --command x=true --iterations x=1 --repetitions 1 --json r.json "
             f"--counters instructions-exact {options}", env=self.fake_valgrind(body))

@@ -1,13 +1,13 @@
 """A C++ program for tests to build: a benchmark of ten functions, one of which does more work if
-CULPRIT is its number. If they are defined, FENCE adds fences to one, BYTES makes each allocation
-twice as large, and DRAWN lets the process decide how much one does."""
+CULPRIT is its number. If defined, FENCE adds fences to one, BYTES makes each allocation twice as
+large, and DRAWN makes the work of one vary between processes."""
 
-# In their order; what reports call them contains this.
+# In the order of their numbers; the names in reports contain these.
 FUNCTIONS = ("sum_up", "mix_bits", "divide_all<unsigned int>", "push_all", "clear_memory",
              "sort_some", "allocate", "recurse", "count_shared", "by_lambda")
 
-# It speaks Google Benchmark's protocol without Google Benchmark, whose headers take seconds to
-# compile, and has the two functions by which a loop of theirs is found.
+# The program speaks Google Benchmark's protocol without including its headers, which take seconds
+# to compile, and it has the two functions by which Google Benchmark's loop is found.
 SOURCE = r"""
 #include <unistd.h>
 

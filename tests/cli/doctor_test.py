@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench doctor`, and what `taskbench run` says of a machine that moved. Needs
+"""`taskbench doctor`, and what `taskbench run` says about a machine that changed. Needs
 python3-jsonschema."""
 
 import os
@@ -19,7 +19,7 @@ CHECKS = {
 
 class Doctor(TerminalTest):
     def doctor(self, options="", **others):
-        """Runs doctor, which ends with 0 or 4, depending on the machine."""
+        """Runs doctor, which exits with 0 or 4, depending on the machine."""
         return self.taskbench(f"doctor {options}", status=(0, 4), **others)
 
     @staticmethod
@@ -32,8 +32,8 @@ class Report(SchemaCase, Doctor):
     here = None
 
     def report(self):
-        """The report on this machine, made once for all of these tests: as JSON and on a
-        terminal."""
+        """Returns the report on this machine, made once for all these tests: as JSON, and as
+        printed on a terminal."""
         if not Report.here:
             session = self.session("doctor --json doctor.json", columns=80)
             session.finish()
@@ -103,14 +103,14 @@ class Report(SchemaCase, Doctor):
             self.assertRegex(text, rf"(?m)^{name} \([\w ]+\) +[\d,.]+ ")
         for line in lines:
             self.assertEqual(line, line.rstrip())
-            # The name of a control group may be longer than any line.
+            # The name of a control group may exceed the width of a line.
             if "→" not in line and "/sys/fs/cgroup/" not in line:
                 self.assertLessEqual(len(line), 80, line)
 
 
 class Findings(Doctor):
-    """Findings that a test can cause, all at once: as nobody, with one CPU, and with hardly any
-    tool."""
+    """Findings that a test can cause, all at once: as user nobody, with one CPU, and with hardly
+    any tools."""
 
     here = None
 
@@ -176,7 +176,7 @@ class Output(Doctor):
 
     def test_interrupted(self):
         process = self.start("doctor --json doctor.json")
-        # doctor handles signals before it looks at anything; until then SIGINT would just kill it.
+        # doctor installs its signal handlers first; before that, SIGINT would just kill it.
         status = f"/proc/{process.pid}/status"
         while process.poll() is None:
             with open(status, encoding="ascii") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is counted exactly beside the times: instructions by kind, and by function after a failure
+"""Exact counts in addition to times: instructions by kind, and by function after a failure
 (`--explain`). TASKBENCH_CULPRITS says how many of the ten functions in culprits.py are made slower
-in turn, and with which options of the compiler: "10 -O2 -g"."""
+in turn, and with which compiler options: "10 -O2 -g"."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from taskbench_command import CommandTest, main
 CULPRITS, *OPTIONS = os.environ.get("TASKBENCH_CULPRITS", "1 -O2 -g").split()
 COUNT = "--counters instructions-exact"
 QUICK = "--min-time 1ms --repetitions 1 --run-identical --json r.json --markdown r.md"
-BUILT = tempfile.TemporaryDirectory(prefix="taskbench-culprits-")  # until the last test
+BUILT = tempfile.TemporaryDirectory(prefix="taskbench-culprits-")  # kept until the last test
 KINDS = {
     "allocated-bytes", "allocations", "divisions", "fences", "locked-instructions", "system-calls"
 }
@@ -26,7 +26,7 @@ KINDS = {
 
 class CountedTest(CommandTest):
     def built(self, name, *options):
-        """Builds the program; each of the same options is built once for all tests."""
+        """Builds the program; each set of options is built once for all tests."""
         built = Path(BUILT.name) / "-".join(("program", *OPTIONS, *options))
         if not built.exists():
             subprocess.run(
@@ -54,7 +54,7 @@ class CountedTest(CommandTest):
 class RealValgrind(CountedTest):
     def test_a_fence_in_a_loop_fails_in_a_line_of_its_own_unless_it_is_acknowledged(self):
         sides = self.built("base"), self.built("head", "-DFENCE")
-        # One block fails by no time.
+        # A single block cannot fail by its times.
         answer = self.ab(*sides, f"{COUNT} --max-blocks 1 --explain", status=1)
         (explanation,) = self.result()["explanations"]
         (moved,) = explanation["kinds"]
@@ -65,7 +65,7 @@ class RealValgrind(CountedTest):
                          ("FAIL", 0, 400, True))
         self.assertEqual({kind["verdict"] for kind in self.row()["kinds"]}, {"PASS", "FAIL"})
         self.assertEqual(set(self.kinds()), KINDS)
-        # 10 allocations an iteration, in allocate(); a division in each of two loops at least.
+        # 10 allocations an iteration, in allocate(), and at least a division in each of two loops.
         self.assertEqual(self.kinds()["allocations"]["head"], 10)
         self.assertGreaterEqual(self.kinds()["divisions"]["head"], 399)
         self.assertRegex(answer.stdout, r"  its fences +FAIL +0 +400 +– +exact")
@@ -89,7 +89,7 @@ class RealValgrind(CountedTest):
         self.assertRegex(answer.stdout, r"  its instructions +more ")
         result = self.result()
         self.assertNotIn("--exact", result["reproduce"])
-        # Of both sides, whose first counts differ, two processes.
+        # Two processes of each side, because the first counts differ.
         self.assertEqual([len(side["per_iteration"]) for side in result["instructions"]], [2, 2])
         passed = self.ab(*sides, f"{pass_always} --acknowledge fences --journal ack")
         self.assertRegex(passed.stdout, r"  its fences +PASS, acknowledged +0 +400")
@@ -143,7 +143,7 @@ class RealValgrind(CountedTest):
         wrong = []
         for number in range(0, 10, 10 // int(CULPRITS)):
             head = self.built(f"head{number}", f"-DCULPRIT={number}")
-            # By its instructions, which need no quiet machine to fail.
+            # Fails by its instructions, for which the machine need not be quiet.
             answer = self.ab(base, head, f"{COUNT} --max-blocks 1 --explain --journal j{number}",
                              status=1)
             (explanation,) = self.result()["explanations"]
@@ -165,7 +165,7 @@ class RealValgrind(CountedTest):
 
     def test_what_grew_in_nothing_that_is_counted_says_what_is_left(self):
         self.built("base")
-        # One program under valgrind, which is told by what it preloads; else times are made up.
+        # One program under valgrind, recognised by what it preloads; elsewhere, times are made up.
         for name, ns in (("one", 1000), ("two", 2000)):
             self.program(f"timed_{name}", f"all_of_them={ns}")
             self.script(name, 'case "$LD_PRELOAD" in *vgpreload*) exec ./base "$@";; esac\n'
@@ -188,7 +188,7 @@ class WithoutTools(CountedTest):
         return explanation
 
     def without(self, *tools):
-        """A PATH that finds everything but these."""
+        """Makes a PATH that finds everything except these."""
         folder = self.folder / "bin"
         folder.mkdir()
         for directory in os.environ["PATH"].split(":"):

@@ -1,16 +1,16 @@
-"""Stand-ins: a benchmark program that is fast, slow, noisy or broken; perf; valgrind; gnuplot."""
+"""Stand-ins: benchmark programs that are fast, slow, noisy or broken; perf; valgrind; gnuplot."""
 
 import os
 import sys
 from pathlib import Path
 
-# Interprets a file of ours as a Google Benchmark program: the system starts it, as `#!` says. Each
-# benchmark takes its time times a factor that the file's name and how often it was run before
-# decide. A part in Python may come after that; it makes each process 20 times as slow to start.
+# Interprets our files as Google Benchmark programs: the system starts it because of `#!`. Each
+# benchmark takes its given time, multiplied by a factor that depends on the file's name and on how
+# often it ran before. A Python part may follow; it makes each process 20 times as slow to start.
 STAND_IN = Path(os.environ["TASKBENCH_BINARY"]).resolve().parents[1] / "tests/benchmark_stand_in"
 
-# The part in Python. `times` are by name, in ns; the other variables are fields of `Script` in
-# benchmark_stand_in.cpp, which goes on with them.
+# The Python part. `times` are in ns, by name; the other variables are fields of `Script` in
+# benchmark_stand_in.cpp, which continues with them.
 BODY = """python
 #!{python}
 import os, sys, time
@@ -30,10 +30,9 @@ os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])
 
 
 def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0):
-    """A program with the benchmarks `times`, as "NAME=NS NAME=NS", that does `body` before it
-    measures: Python, which may change its variables. A process sleeps for `takes_s` for each
-    benchmark that it measures, so that a budget decides how many processes there are, not how fast
-    the machine is."""
+    """A program with the benchmarks `times`, as "NAME=NS NAME=NS". Before it measures, it runs
+    `body`, Python that may change its variables. A process sleeps `takes_s` for each benchmark that
+    it measures, so that a budget determines the number of processes however fast the machine is."""
     lines = [f"#!{STAND_IN}", f"noise {noise}", f"takes {takes_s}"]
     lines += [f"time {part}" for part in times.split()]
     lines += ["lists_by_filter"] if lists_by_filter else []
@@ -42,7 +41,7 @@ def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0
     return "\n".join(lines) + "\n" + (python if body else "")
 
 
-# A stand-in for gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
+# A stand-in for gnuplot, so that faults occur reliably. It draws what it is asked for.
 DRAWS = """#!{python} -IS
 import sys
 name = sys.argv[-1].removesuffix(".gp")
@@ -52,14 +51,14 @@ open(name + ".svg", "w").write('<svg viewBox="0 0 9 9"><path d="M0,0 L9,9"/></sv
 open(name + ".png", "wb").write(b"PNG" + b"IEND\\xaeB`\\x82")
 """
 
-# A line of a stand-in that says that it has begun, and never ends.
+# A line of a stand-in that announces its start, and then never ends.
 HANGS = "open({marker!r}, 'w').close(); import time; time.sleep(600)"
 
 
-# A perf that understands the command line of the real one, and answers on the pipes, so that the
+# A perf that understands the command line of the real one and answers on the pipes, so that the
 # program under it switches counters and samples on and off as with the real one. `stat` prints what
-# the test says: `lines` are templates of a line each, by event; `script` prints `script`, and
-# `evlist` `recorded`. `body` is run before it measures.
+# the test says: `lines` are line templates by event; `script` prints `script`, and `evlist` prints
+# `recorded`. `body` runs before it measures.
 PERF = r"""#!{python} -IS
 import os, signal, subprocess, sys, threading, time
 arguments = sys.argv[1:]
@@ -108,7 +107,7 @@ sys.stdout.flush()
 os._exit(status)
 """
 
-# What `perf stat -j` prints of an event.
+# A line of `perf stat -j` for an event.
 COUNT = (
     '{"counter-value" : "1000.000000", "unit" : "", "event" : "EVENT", "event-runtime" : 5, '
     '"pcnt-running" : 100.00, "metric-value" : "0.1", "metric-unit" : "K/sec"}'
@@ -130,7 +129,7 @@ def put_on_path(folder, name, text):
 
 
 def fake_perf(folder, **parts):
-    """A perf that notes each call in perf.log, beside `folder`."""
+    """A perf that logs each call in perf.log, beside `folder`."""
     return put_on_path(folder, "perf", PERF.format(**{
         "python": sys.executable, "log": str(folder.parent / "perf.log"), "body": "", "lines": {},
         "default": COUNT, "version": "perf version 6.8.12", "ack": b"ack\n\x00",
@@ -138,12 +137,12 @@ def fake_perf(folder, **parts):
 
 
 def fake_gnuplot(folder, body=""):
-    """A gnuplot that first does `body`, in which `name` is the plot's."""
+    """A gnuplot that first does `body`, in which `name` is the plot's name."""
     return put_on_path(folder, "gnuplot", DRAWS.format(python=sys.executable, body=body))
 
 
 def fake_valgrind(folder, body):
-    """A valgrind that does `body`, in which `out` is the file that callgrind is told to write."""
+    """A valgrind that does `body`, in which `out` is the output file given to callgrind."""
     return put_on_path(
         folder, "valgrind",
         f"#!{sys.executable} -IS\nimport os, sys, time\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The files that `taskbench run` writes: whole or not at all, and refused in time."""
+"""The files that `taskbench run` writes: complete or not at all, and refused in time."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from taskbench_command import BINARY, CommandTest, become_nobody, main
 
 
 def can_mount():
-    """Whether this process can have a mount namespace of its own, and a tmpfs in it."""
+    """Whether this process can get a mount namespace of its own with a tmpfs in it."""
     if os.getuid() != 0 or shutil.which("unshare") is None:
         return False
     command = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
@@ -75,7 +75,7 @@ class Refused(CommandTest):
                 says="no space is left",
             )
         else:
-            # A limit on the size of files is met at the same place, and needs no privilege.
+            # A file size limit takes effect at the same place, and needs no privilege.
             self.refused(
                 *arguments, says="the limit for file sizes",
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
@@ -84,7 +84,7 @@ class Refused(CommandTest):
 
 
 class Failed(CommandTest):
-    """What only shows once it is written: the result must not be lost with the file."""
+    """Failures that only show when writing: the result must not be lost with the file."""
 
     def test_device_without_space(self):
         result = self.taskbench("run --json /dev/full --json-flat flat.json", *self.small(),
@@ -99,7 +99,7 @@ class Failed(CommandTest):
         folder.mkdir()
         process = self.start("run --workers 4 --json results/r.json",
                              *self.small("chained_spawn", min_time="1s", repetitions=1))
-        # The check leaves nothing behind, so that the folder can go once it has been made.
+        # The check leaves nothing behind, so the folder can be removed once it is done.
         while process.poll() is None and not self.measuring(process.pid):
             pass
         folder.rmdir()
@@ -110,7 +110,7 @@ class Failed(CommandTest):
 
     @staticmethod
     def measuring(pid):
-        """Once the workers run, there is more than one thread."""
+        """Whether the workers run: there is then more than one thread."""
         try:
             return len(os.listdir(f"/proc/{pid}/task")) > 2
         except FileNotFoundError:
@@ -119,7 +119,7 @@ class Failed(CommandTest):
 
 class FailedWorkload(CommandTest):
     def test_others_are_reported_and_the_exit_status_is_5(self):
-        """A scheduler that gets no threads fails; the one that needs none does not."""
+        """A scheduler that gets no threads fails; one that needs none does not."""
         binary = self.as_nobody()["binary"]
         self.folder.chmod(0o777)
 
@@ -130,7 +130,7 @@ class FailedWorkload(CommandTest):
         result = self.taskbench(
             "run --scheduler work_stealing,current_thread --json r.json",
             *self.small("chained_spawn"), binary=binary, preexec_fn=without_threads, status=5,
-            # Where the command is built to look for leaks, that takes a thread too.
+            # A leak check, if the command is built with one, takes a thread, too.
             env={"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"},
         )
         error = next(line for line in result.stderr.splitlines() if "error:" in line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What --format openmetrics and bmf print, read by Prometheus's parser and by Bencher's schema."""
+"""Output of --format openmetrics and bmf, read by Prometheus's parser and Bencher's schema."""
 
 import json
 import statistics
@@ -7,7 +7,7 @@ import sys
 
 import jsonschema
 
-sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for another Python, too
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's packages, even for another Python
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as older_parser
 
@@ -28,7 +28,7 @@ BENCHER_SCHEMA = {
 class Formats(CommandTest):
     def setUp(self):
         super().setUp()
-        # A result of Google Benchmark, with names that have to be escaped.
+        # A result of Google Benchmark, with names that must be escaped.
         self.times = {'say "hi"/n:1': [30, 10, 20], "C:\\new\nline": [5, 5, 5]}
         for file, factor in (("a.json", 1), ("b.json", 2)):
             self.write(file, json.dumps({"context": {"num_cpus": 2}, "benchmarks": [
@@ -38,9 +38,9 @@ class Formats(CommandTest):
                 for name, times in self.times.items() for i, time in enumerate(times)]}))
 
     def open_metrics(self, *arguments, **options):
-        """What is printed, as {family: {labels: value}}."""
+        """Returns what is printed, as {family: {labels: value}}."""
         text = self.taskbench(*arguments, "--format", "openmetrics", **options).stdout
-        # Prometheus's older format, which its push gateway reads, is read in the same way.
+        # Prometheus's older format, which its push gateway reads, must give the same.
         families = list(text_string_to_metric_families(text))
         self.assertEqual([each.samples for each in older_parser(text)],
                          [each.samples for each in families])

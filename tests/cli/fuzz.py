@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Gives the command what nobody would: options with odd values in odd combinations, and damaged
-result, journal, baseline and noise files. Whatever comes, it must end in time with a documented
-exit status, without a signal or an internal error, with a message that names what was wrong, and
-leave no temporary file and no process behind.
+"""Gives the command unlikely input: options with odd values in odd combinations, and damaged
+result, journal, baseline and noise files. In every case, it must end in time with a documented exit
+status, without a signal or an internal error, with a message that names what was wrong, and leave
+no temporary file and no process behind.
 
   TASKBENCH_BINARY=build/dev/cli/taskbench tests/cli/fuzz.py --cases 20000
-  ... tests/cli/fuzz.py --seed SEED --only CASE      one case again, and what was answered
+  ... tests/cli/fuzz.py --seed SEED --only CASE    repeats one case, and prints the answer
 """
 
 import argparse
@@ -26,14 +26,14 @@ from pathlib import Path
 from taskbench_command import BINARY, environment, signals_at_default
 
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 130}
-READ_LIMIT_S = 20  # of what only reads; a build with sanitizers takes its time
+READ_LIMIT_S = 20  # for commands that only read; builds with sanitizers are slow
 STOP_LIMIT_S = 15
 FAULTS = (
     "internal error", "terminate called", "Assertion", "Sanitizer", "runtime error:", "what():",
 )
 PR_SET_CHILD_SUBREAPER = 36
 
-# A program that speaks Google Benchmark's flags and takes no time.
+# A program that understands Google Benchmark's flags and takes no time.
 PROGRAM = r"""#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -68,7 +68,7 @@ TEXTS = (
 
 
 def odd_json(rng):
-    """A value as JSON text, which need not be good JSON."""
+    """Returns a value as JSON text, which may be invalid."""
     return rng.choice((
         lambda: rng.choice(NUMBERS),
         lambda: json.dumps(rng.choice(TEXTS)),
@@ -158,20 +158,21 @@ def damaged(rng, data):
     return bytewise(rng, data)
 
 
-# --- what is given
+# --- input
 
 
 class Case:
-    """Words to call the command with, in a folder of its own that holds copies of the samples."""
+    """The words to call the command with, in a folder of its own that holds copies of the
+    samples."""
 
     def __init__(self, words, names, measures=False):
         self.words = words
-        self.names = names  # one of them must be in the message of a refusal
-        self.measures = measures  # may take long, and must then end by ^C
+        self.names = names  # the message of a refusal must contain one of them
+        self.measures = measures  # may take long, and must then end on ^C
 
 
 def file_cases(rng, folder):
-    """A command that reads a file, which is damaged."""
+    """Returns a command that reads a damaged file."""
     store, noise = folder / "store", next((folder / "store").glob("*.noise.json"))
     baselines = [path for path in store.rglob("*.json") if path != noise]
     two = ("--base", "./p1", "--head", "./p2", "--store", "store")
@@ -205,7 +206,7 @@ def file_cases(rng, folder):
     ))
     path = folder / file
     path.write_bytes(damaged(rng, path.read_bytes()))
-    # "b": if the baseline cannot be told from its file's name, the message names it.
+    # "b": if the file's name does not identify the baseline, the message names it.
     return Case(words, (path.name, path.parent.name + "/", "'b'", "./p1", "journal"),
                 measures=words[0] in ("ab", "gate", "calibrate") or words[1] in ("compare", "save"))
 
@@ -225,7 +226,7 @@ def odd_value(rng):
 
 
 def option_cases(rng, commands):
-    """A command with some of its options, some of their values odd."""
+    """Returns a command with some of its options, some of them with odd values."""
     words, options = rng.choice(commands)
     given = list(words)
     if words[:1] in (["run"], ["trace"], ["profile"]):
@@ -248,12 +249,12 @@ def option_cases(rng, commands):
     names = ["taskbench COMMAND"]
     for word in given:
         names += [part[:40] for part in (word, *word.split("=", 1)) if part.strip()]
-        if not word.isprintable():  # what would change the terminal is shown so
+        if not word.isprintable():  # unprintable characters are shown like this
             names += ["\ufffd"]
     return Case([word.replace("\0", "") for word in given], names, measures=True)
 
 
-# --- what must be true of every answer
+# --- what must hold for every answer
 
 
 def children():
@@ -270,7 +271,7 @@ def reap():
 
 
 def left_behind(folder):
-    end = time.monotonic() + 2  # what was killed with its parent takes a moment to be gone
+    end = time.monotonic() + 2  # a process killed with its parent takes a moment to disappear
     while True:
         reap()
         processes = children()
@@ -311,7 +312,7 @@ class Answer:
                     self.out, self.errors = process.communicate()
         self.status = process.returncode
         if self.interrupted and self.status == -signal.SIGINT:
-            self.status = 130  # it had begun nothing yet, and does not catch it
+            self.status = 130  # it had begun nothing, and does not catch the signal yet
         self.elapsed_s = time.monotonic() - started
 
     def faults(self, case):
@@ -342,7 +343,7 @@ class Answer:
 
 
 def describe_commands():
-    """Each command with its options: the label of the value, or None."""
+    """Returns each command with its options, which map to the label of their value, or None."""
     found = []
     for words in ([], ["run"], ["ab"], ["gate"], ["calibrate", "./p1", "./p2", "--trust-me"],
                   ["compare"],
@@ -390,7 +391,7 @@ def make_samples(folder):
             time.sleep(0.01)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-    # The outcome does not matter: next to other tests, the machine is not as it was at the saving.
+    # Any outcome will do: beside other tests, the machine is not as it was at the save.
     call("baseline", "compare", "b", *store, "--processes", "1", "--journal", "cmp.journal",
          statuses=(0, 1, 3, 4))
 
@@ -405,7 +406,7 @@ def main():
     parser.add_argument("--only", type=int, help="run this one case, and show it")
     given = parser.parse_args()
     print(f"fuzz: --seed {given.seed} --cases {given.cases}", flush=True)
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans become children of this process
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # adopts orphans
     work = Path(tempfile.mkdtemp(prefix="taskbench-fuzz-"))
     failures = 0
     done = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first gate of each folder of examples/gate, by the command of its README."""
+"""The first gate of each folder in examples/gate, run by the command in its README."""
 
 import sys
 import unittest
@@ -17,7 +17,7 @@ def needs(name):
 
 
 class GateExample(CommandTest):
-    """A repository made of an example, with a branch in which one benchmark is slower."""
+    """A repository made from an example, with a branch in which one benchmark is slower."""
 
     def of(self, name):
         self.example = EXAMPLES[name]

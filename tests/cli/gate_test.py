@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench gate`, and the revisions that it and `ab` build, on small local repositories."""
+"""`taskbench gate`, and the revisions that it and `ab` build, in small local repositories."""
 
 import fcntl
 import json
@@ -22,14 +22,14 @@ SHORT = "--max-blocks 1 --inconclusive pass-always"
 
 
 class GateTest(TerminalTest):
-    """A repository whose build copies bench.src to out/bench and notes that it ran."""
+    """A repository whose build copies bench.src to out/bench and records that it ran."""
 
     def setUp(self):
         super().setUp()
         self.repository = self.folder / "repository"
         self.repository.mkdir()
         self.how = f"--build 'sh build.sh' --program out/bench --cache {self.folder}/cache"
-        # Both files are outside of the repository.
+        # All three files are outside the repository.
         self.files = (f"--json {self.folder}/r.json --markdown {self.folder}/r.md "
                       f"--journal {self.folder}/j")
         self.git("init", "--quiet", "--initial-branch", "main")
@@ -50,7 +50,7 @@ class GateTest(TerminalTest):
         return answer.stdout.strip()
 
     def commit(self, message, times=SORT_AND_HASH, body="", build=None, program=None, **files):
-        """Commits this program; returns the commit's digits."""
+        """Commits this program; returns the commit's hash."""
         bench = self.repository / "bench.src"
         if program:
             shutil.copy(program, bench)
@@ -65,7 +65,7 @@ class GateTest(TerminalTest):
         return self.git("rev-parse", "HEAD")
 
     def measured(self, name="copy"):
-        """A copy of what the base measures."""
+        """Makes a copy of what the base measures."""
         return self.write(name, (self.repository / "bench.src").read_bytes(), 0o755)
 
     def gate(self, options="", base="v1.0", head="HEAD", command="gate", **others):
@@ -131,7 +131,7 @@ class PullRequests(GateTest):
         verdicts = {row["name"]: row["verdict"] for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(set(verdicts), {"one", "other"})
         self.assertEqual({name for name, each in verdicts.items() if each == "FAIL"}, {"other"})
-        # Itself it does not compare so: both sides would be one program.
+        # taskbench does not compare itself this way, as both sides would be one program.
         answer = self.gate(f"{self.files} --program 'taskbench ping_pong'", env=found, status=5)
         self.assertIn("leaves no program at taskbench", answer.stderr)
 
@@ -158,7 +158,7 @@ class PullRequests(GateTest):
         base = self.commit("debug information", build="sleep 1; make out/bench\n", **files)
         self.commit("what it may read", size="5000\n")
         flags = {"CFLAGS": "-O0"}
-        # This program answers as a benchmark does, and measures nothing.
+        # This program answers like a benchmark, but measures nothing.
         answer = self.gate(f"{self.files} {SHORT}", base=base, env=flags, status=5)
         self.assertIn("equal, byte for byte, but size differs: both are measured.", answer.stderr)
         self.assertIn("wrote no result", answer.stderr)
@@ -201,7 +201,7 @@ class Folders(GateTest):
         self.git("checkout", "--quiet", self.base)
 
     def change(self, options=""):
-        """The change of the first benchmark, as one block shows it."""
+        """Returns the change of the first benchmark in one block."""
         (self.folder / "j").unlink(missing_ok=True)
         self.gate(f"{SHORT} {self.files} {options}", base=self.base, head=self.head, command="ab")
         return self.load("r.json")["benchmarks"][0]["change"]
@@ -263,7 +263,7 @@ class Folders(GateTest):
 
 
 class Files(GateTest):
-    """What is to be written is tried before anything is built, and nothing stale is left."""
+    """Output files are tried before anything is built, and nothing stale is left."""
 
     def setUp(self):
         super().setUp()
@@ -296,7 +296,7 @@ class Files(GateTest):
         self.assertFalse((self.folder / "r.json").exists())
         self.write("r.md", "of yesterday")
         self.refused(f"ab {REVISIONS} {self.how} {files}", says="/no/such/j", cwd=self.repository)
-        self.assertEqual(self.read("r.md"), "of yesterday")  # whoever calls ab is no bot
+        self.assertEqual(self.read("r.md"), "of yesterday")  # ab leaves an old comment alone
 
     def test_a_comment_for_which_there_is_no_room_is_none(self):
         self.write("r.md", "of yesterday")
@@ -359,7 +359,7 @@ class Failures(GateTest):
         self.assertEqual(self.load("r.json")["failure"]["log"], ["bench.c:7: error: expected `;`"])
         for file in ("r.md", "r.json"):
             (self.folder / file).unlink()
-        self.gate(self.files, command="ab", status=5)  # which leaves no files then
+        self.gate(self.files, command="ab", status=5)  # ab leaves no files then
         self.assertFalse((self.folder / "r.md").exists())
 
     def test_what_repairs_a_base_that_fails_is_inconclusive_and_may_pass(self):
@@ -489,7 +489,7 @@ class Cache(GateTest):
                            f"--journal p{number}")
         self.taskbench("gate --merge p1 p2 --json r.json", status=1)
         self.assertEqual(self.load("r.json")["base"]["commit"], self.base)
-        (self.folder / "moved/head/out/bench").chmod(0o644)  # as a store of artifacts leaves it
+        (self.folder / "moved/head/out/bench").chmod(0o644)  # as artifact stores leave it
         self.taskbench("gate --programs moved --part 1/2 --max-blocks 2 --journal p1")
         self.write("moved/head/out/bench", "other", 0o755)
         self.refused("gate --programs moved --part 1/2 --journal p1",
@@ -530,7 +530,7 @@ class Cache(GateTest):
         said = self.interrupt(f"gate {REVISIONS} {self.how} {self.files}",
                               when=self.written("pid", lines=1), cwd=self.repository)
         self.assertIn("interrupted before the first block", said)
-        # The build's signal was sent; when it dies is up to the kernel.
+        # The build was sent a signal; when it dies is up to the kernel.
         self.wait_until(lambda: is_gone(self.read("pid").strip()))
         self.assertFalse((self.folder / "r.md").exists())
 
@@ -607,7 +607,7 @@ class Journals(GateTest):
         self.assertEqual(self.read("j").splitlines()[:-3], whole[:-3])
         self.assertEqual(len(self.read("j").splitlines()), len(whole))
         comment = self.comment()
-        self.taskbench(f"gate {run}")  # complete: without the repository and its programs
+        self.taskbench(f"gate {run}")  # complete: needs no repository or programs
         self.assertEqual(self.comment(), comment)
 
     def test_resume_of_another_revision_is_refused(self):
@@ -637,7 +637,7 @@ class Refusals(GateTest):
         for more, says, options in (
             ("", "this clone is shallow", {"cwd": shallow}),
             ("", "not a git repository", {"cwd": "/"}),
-            ("", "git, which revisions need, cannot be started", {"env": {"PATH": "/no/such"}}),
+            ("", "revisions need git, but it cannot be started", {"env": {"PATH": "/no/such"}}),
             ("--run-identical", "HOME is set", {"env": {"HOME": "", "XDG_CACHE_HOME": ""}}),
             ("--run-identical --cache /dev/null/x", "/dev/null/x", {}),
         ):

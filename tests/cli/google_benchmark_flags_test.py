@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""taskbench in the place of a Google Benchmark program: its flags, and its compare.py."""
+"""taskbench in place of a Google Benchmark program: its flags, and its compare.py."""
 
 import json
 import subprocess
@@ -13,8 +13,8 @@ COMPARE = Path("/usr/share/benchmark/compare.py")
 CASE = "chained_spawn/work_stealing/workers:1/length:10"
 CHOICE = ("--workers", "1", "--param", "chained_spawn.length=10")
 
-# compare.py imports scipy and numpy, 100 MB, for a test that is not asked for here, and for the
-# geometric means in its last line.
+# compare.py imports scipy and numpy, 100 MB, for a test not requested here, and for the geometric
+# means in its last line.
 SCIPY = """
 class Means(list):
     def any(self):

@@ -1,5 +1,5 @@
-// A program of another project that is measured by `taskbench ab`: what Google Benchmark's own main
-// makes of flags, filters, threads, ranges and failures is not to be imitated.
+// A program of another project for `taskbench ab`: it must have Google Benchmark's own main, whose
+// handling of flags, filters, threads, ranges and failures is too complex to imitate.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// How much more work than usual.
+/// How much more work than usual to do.
 double factor() {
   const char* text = std::getenv("TEST_SLOWER");
   return text != nullptr ? std::atof(text) : 1;
@@ -47,7 +47,7 @@ void BM_no_time(benchmark::State& state) {
   for (auto _ : state) state.SetIterationTime(0);
 }
 
-/// Registers benchmarks that are sound and still cannot be judged.
+/// Registers benchmarks that are valid but cannot be judged.
 void register_odd_ones() {
   benchmark::RegisterBenchmark("BM_aggregates", BM_complexity)->Arg(1)->ReportAggregatesOnly(true);
   benchmark::RegisterBenchmark("BM_complexity", BM_complexity)->Range(1, 8)->Complexity();

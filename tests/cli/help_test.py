@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`--help`, `--version`, and the manual page that is made from them."""
+"""`--help`, `--version`, and the manual page made from them."""
 
 import re
 import shutil
@@ -123,7 +123,7 @@ class Manual(HelpTexts):
             self.assertRegex(self.page, rf"(?m)^\.TP\n\.B {status}$")
 
     def test_lines_begin_with_no_stray_control_character(self):
-        """A line of text that begins with a dot or an apostrophe would be lost."""
+        """A text line that begins with a dot or an apostrophe would be lost."""
         known = r"^\.(\\\"|(TH|SH|SS|TP|HP|IP|PP|B|I|BR|RB|RI|IR|BI|br)\b)"
         for line in self.page.splitlines():
             if line.startswith((".", "'")):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`taskbench run --command` beside hyperfine, which measures the same. They take turns every two
-runs, so that what else runs on the machine meets both."""
+"""`taskbench run --command` beside hyperfine, which measures the same. They alternate every two
+runs, so that other load on the machine affects both."""
 
 import json
 import math
@@ -12,7 +12,7 @@ import unittest
 from taskbench_command import CommandTest, main
 
 HYPERFINE = shutil.which("hyperfine")
-# Each command, how many turns it takes of each, and in how many pairs: twenty in all.
+# Each command, the number of turns for each tool, and the number of pairs: twenty in all.
 COMMANDS = (
     ("true", 12, 4),
     ("sleep 0.004", 12, 4),
@@ -26,7 +26,7 @@ COMMANDS = (
 @unittest.skipUnless(HYPERFINE, "no hyperfine here: scripts/install-deps nightly installs it")
 class BesideHyperfine(CommandTest):
     def of_hyperfine(self, command):
-        """The times of two runs, in s."""
+        """Returns the times of two runs, in s."""
         subprocess.run([HYPERFINE, "-N", "--warmup", "1", "--runs", "2", "--style", "none",
                         "--export-json", "h.json", command], cwd=self.folder, check=True,
                        capture_output=True)
@@ -53,7 +53,8 @@ class BesideHyperfine(CommandTest):
                     if turn % 2 != 0:
                         theirs += self.of_hyperfine(command)
                 difference = statistics.mean(ours) - statistics.mean(theirs)
-                # At least a millisecond in a second: two runs tell nothing of their spread.
+                # At least a thousandth of the mean, as runs as few as two tell little of their
+                # spread.
                 spread = max(math.hypot(statistics.stdev(ours), statistics.stdev(theirs)),
                              statistics.mean(theirs) / 1000)
                 if abs(difference) > 2 * spread:
@@ -62,7 +63,7 @@ class BesideHyperfine(CommandTest):
                 if command == "true":
                     less.append(statistics.median(ours) - statistics.median(theirs))
         self.assertEqual(apart, [], json.dumps(apart))
-        # To start a command costs at most what it costs hyperfine.
+        # Starting a command takes at most as long as in hyperfine.
         self.assertLess(statistics.median(less), 0.1e-3)
 
 

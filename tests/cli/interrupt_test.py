@@ -11,7 +11,7 @@ from terminal_session import TerminalTest
 
 
 def repetitions_done(text):
-    """Out of the newest progress line."""
+    """Reads the count from the newest progress line."""
     found = re.findall(r"(\d+)/\d+ repetitions", text)
     return int(found[-1]) if found else -1
 
@@ -61,13 +61,13 @@ class Interrupted(TerminalTest):
     def test_second_signal_kills_at_once(self):
         for second in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(second):
-                # One iteration takes long, and only between iterations does a run stop. It is the
-                # main thread that runs it: while that one waits for workers in a system call,
-                # ThreadSanitizer holds a signal back until the call is over.
+                # One iteration takes long, and a run stops only between iterations. The main thread
+                # runs it itself: if it waited for workers in a system call, ThreadSanitizer would
+                # hold a signal back until the call returns.
                 session = self.session("run yield_many --scheduler current_thread --json r.json "
                                        "--param tasks=100 yields=1000000000")
-                # Not earlier: before it has begun, the first signal would suffice, and the result
-                # would be written.
+                # Not earlier: before the run has begun, the first signal would suffice, and the
+                # result would be written.
                 session.read_until(lambda _: self.cpu_time_s(session.process.pid) > 0.2)
                 session.process.send_signal(signal.SIGINT)
                 session.read_until(lambda _: not self.is_caught(session.process.pid))
@@ -83,7 +83,7 @@ class Interrupted(TerminalTest):
 
     @staticmethod
     def is_caught(pid):
-        """Whether SIGINT still has a handler: the first one takes it away."""
+        """Whether SIGINT still has a handler, which the first one removes."""
         with open(f"/proc/{pid}/status", encoding="utf-8") as status:
             caught = next(line for line in status if line.startswith("SigCgt:"))
         return bool(int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1))

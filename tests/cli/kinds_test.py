@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that are no Google Benchmark: whole commands, and programs that print their times."""
+"""Programs other than Google Benchmark's: whole commands, and programs that print their times."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from taskbench_command import CommandTest, main
 
-# Prints a line for each benchmark and repetition: "sort 1.000 ms".
+# Prints a line for each benchmark and repetition, such as "sort 1.000 ms".
 PRINTS = """#!{python} -IS
 import os
 for i in range(int(os.environ["TASKBENCH_REPETITIONS"])):
@@ -43,7 +43,7 @@ class Commands(CommandTest):
             self.assertLess(row["cpu_time"], row["real_time"])
             self.assertGreater(row["minor_faults"], 0)
             self.assertGreaterEqual(row["voluntary_switches"], 1)
-        self.assertGreaterEqual(len(log.read_text().splitlines()), 3 + 2)  # and to find out
+        self.assertGreaterEqual(len(log.read_text().splitlines()), 3 + 2)  # two of them to find out
 
     def test_a_repetition_runs_it_as_often_as_the_time_takes_or_as_it_is_told(self):
         self.run_commands("true", options="--repetitions 2 --min-time 100ms")
@@ -231,7 +231,7 @@ class Commands(CommandTest):
             self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
 
 
-# Answers as a program of each kind does, and logs the options that it was given.
+# Answers like a program of each kind, and logs the options that it was given.
 FRAMEWORK = """#!{python} -IS
 import json, os, sys, time
 from pathlib import Path
@@ -313,7 +313,7 @@ def jmh():
 
 
 class Frameworks(CommandTest):
-    """A stand-in of each; gate_examples_test.py has the real ones."""
+    """A stand-in for each kind; gate_examples_test.py has the real ones."""
 
     def program(self, name, kind, b=2000.0, whole_seconds=False, start_s=0, sample_s=0):
         self.log = self.folder / "log"
@@ -451,7 +451,7 @@ class Compared(CommandTest):
         [row] = self.load("r.json")["benchmarks"]
         counts = row["instructions"]
         self.assertEqual((counts["verdict"], counts["reason"]), ("FAIL", None))
-        # The shell alone executes less than that.
+        # The shell alone executes fewer.
         self.assertGreater(counts["base"], 200_000)
         self.assertGreater(counts["change"], 0.01)
 
@@ -493,7 +493,7 @@ class Compared(CommandTest):
         answer = self.taskbench("ab --kind lines --max-blocks 8 --journal j", "--base",
                                 self.printing("a"), "--head", self.printing("b"))
         said = " ".join(answer.stdout.split())
-        self.assertIn("is of the kind lines, which tells no CPU time", said)
+        self.assertIn("are of the kind lines, which reports no CPU time", said)
         self.assertIn("Nothing was counted exactly: callgrind cannot tell where a benchmark "
                       "begins and ends in a program that prints lines", said)
         self.assertNotIn("what both execute was counted", said)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench ladder`: what each step from tokio01 to work_stealing gives."""
+"""`taskbench ladder`: what each step from tokio01 to work_stealing gains."""
 
 import json
 import shutil

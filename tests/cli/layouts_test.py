@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench ab` and `gate`, whose programs are linked in several layouts that take turns."""
+"""`taskbench ab` and `gate` with programs linked in several layouts that take turns."""
 
 import os
 import re
@@ -9,8 +9,8 @@ import subprocess
 from gate_test import GateTest
 from taskbench_command import CommandTest, main
 
-# Answers as a Google Benchmark program does, notes which executable it was, and prints its
-# functions in the order of their addresses.
+# Answers like a Google Benchmark program, records which executable it was, and prints its functions
+# in the order of their addresses.
 SOURCE = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ class DrawnLayouts(GateTest):
         said = re.sub(r"\s+", " ", self.comment())
         self.assertIn("its code in another order each time, and these executables take turns: 4 "
                       "of base, 4 of head.", said)
-        # Further trials link nothing again.
+        # Further trials do not link again.
         first = (self.folder / "cache").rglob("*.layout-1")
         times = [file.stat().st_mtime_ns for file in first]
         self.gate(f"--links 4 --max-blocks 1 --exact off "
@@ -146,7 +146,7 @@ class DrawnLayouts(GateTest):
                 for side in ("base", "head"):
                     layouts = result[side].get("layouts", [])
                     self.assertEqual(len(layouts), 3, result[side])
-                    if how != "gold":  # which moves objects only, and this has one with functions
+                    if how != "gold":  # gold moves only objects, and only one has functions
                         self.assertGreaterEqual(
                             len({tuple(order_of(file)) for file in layouts}), 2)
 
@@ -196,7 +196,7 @@ class DrawnLayouts(GateTest):
 
 
 class LayoutsByHand(CommandTest):
-    """Executables that a pattern means."""
+    """Executables that match a pattern."""
 
     def setUp(self):
         super().setUp()

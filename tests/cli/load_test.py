@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench run --load wrk`: with fake and broken wrks."""
+"""`taskbench run --load wrk`, with fake and broken wrks."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from taskbench_command import CommandTest, main
 
 CASE = "http_hello/{}/workers:1/load:wrk"
 
-# Asks 40 times on one connection, and says that 30 were answered, as wrk leaves the last ones out.
+# Asks 40 times on one connection, and reports 30 answers, because wrk leaves out the last ones.
 WRK = """#!{python} -IS
 import os, socket, sys
 with open({log!r}, "a") as log:
@@ -42,7 +42,7 @@ Transfer/sec:     12.17MB''')
 
 class Load(CommandTest):
     def wrk(self, body="", errors=""):
-        """An environment with a wrk in it."""
+        """Returns an environment with a wrk in it."""
         text = WRK.format(python=sys.executable, log=str(self.folder / "wrk.log"), body=body,
                           errors=errors)
         self.write("bin/wrk", text, 0o755)

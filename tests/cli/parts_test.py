@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ab` and `gate` whose blocks come from many machines: --part and --merge."""
+"""`ab` and `gate` with blocks from several machines: --part and --merge."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class PartsTest(CommandTest):
         return [f"p{number}" for number in range(1, of + 1)]
 
     def on_machines(self, names):
-        """As if each part had been measured on another machine."""
+        """Makes each part look as if measured on another machine."""
         for number, name in enumerate(names):
             first, *others = self.read(name).splitlines(keepends=True)
             setup = json.loads(first)
@@ -44,7 +44,7 @@ class PartsTest(CommandTest):
         return [json.loads(line) for line in self.read(name).splitlines()]
 
     def sides_of(self, name):
-        """The order of each block: whether it begins with base."""
+        """Returns, for each block, whether it begins with base."""
         samples = [line for line in self.lines(name) if "position" in line]
         return [samples[at]["side"] == "base" for at in range(0, len(samples), 4)]
 
@@ -96,7 +96,7 @@ class Parts(PartsTest):
                      says="p2 is part 2/2 of a trial, not part 1/2")
 
     def test_of_n_parts_each_runs_an_nth_of_the_processes(self):
-        # Every process takes the same time, so their number is the time to the verdict.
+        # Every process takes the same time, so their number stands for the time to the verdict.
         self.program("a")
         self.program("b")
         def processes(number, of, blocks):
@@ -108,12 +108,12 @@ class Parts(PartsTest):
         for of in (2, 4):
             part = processes(of, of, blocks)
             # What a part runs besides its blocks does not depend on their number, so the whole
-            # trial is known, too.
+            # trial follows from one part.
             whole = part + 4 * (blocks - blocks // of)
             self.assertLessEqual(part, 1.2 / of * whole, f"{of} parts")
             self.assertEqual(part - 4 * blocks // of, self.BESIDES)
 
-    BESIDES = 6  # docs/parts.md says how many blocks that asks for
+    BESIDES = 6  # docs/parts.md says how many blocks make up for these
 
     def test_what_makes_no_part(self):
         self.refuse("gate --base a --head b --journal p --part", {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench profile`: with fake and broken perfs."""
+"""`taskbench profile`, with fake and broken perfs."""
 
 import xml.etree.ElementTree as xml
 

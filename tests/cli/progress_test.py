@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Progress on standard error: one rewritten line on a terminal, few plain lines elsewhere."""
+"""Progress on standard error: one rewritten line on a terminal, a few plain lines elsewhere."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ PROGRESS = rf"\d+/\d+ repetitions, {SECONDS} elapsed"
 
 
 def elapsed_s(line):
-    """How long the run had taken when `line` was printed."""
+    """Returns how long the run had taken when `line` was printed."""
     minutes, seconds = re.search(r"(?:(\d+) min )?(\d+) s elapsed", line).groups()
     return 60 * int(minutes or 0) + int(seconds)
 
@@ -85,7 +85,7 @@ class InALog(CommandTest):
                 line,
                 rf"^taskbench: {PROGRESS}, {SECONDS} left: timer/work_stealing/workers:\d+",
             )
-        # Whole seconds are printed, so 12.4 - 2.6 s is a distance of 9.
+        # Times are printed in whole seconds, so 12.4 and 2.6 s are 9 apart.
         shown_at = [elapsed_s(line) for line in lines]
         self.assertGreaterEqual(shown_at[0], 2, lines)
         self.assertGreaterEqual(shown_at[1] - shown_at[0], 9, lines)

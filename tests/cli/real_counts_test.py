@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`taskbench run --counters instructions-exact` with the real valgrind, under which an unoptimised
-taskbench takes seconds to start. explain_test.py has that of `ab`."""
+taskbench takes seconds to start. explain_test.py does the same for `ab`."""
 
 import json
 import shutil
@@ -19,14 +19,14 @@ class RealValgrind(CountersTest):
         flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
         if "-fsanitize" in flags:
             self.skipTest("a program that a sanitizer watches does not run under valgrind")
-        for length in (1000, 1003):  # by 0.25 to 0.3 % more instructions
+        for length in (1000, 1003):  # 0.25 to 0.3 % more instructions
             self.taskbench(f"{small} --workers 2 --param length={length} --json {length}.json "
                            "--counters instructions-exact", env=self.env())
             (case,) = self.load(f"{length}.json")["taskbench"]["cases"]
             (event,) = case["events_per_iteration"]
             self.assertEqual(event["samples"], 5)
             self.assertEqual(event["min"], event["max"])
-            # As if the program had changed, and not the parameter.
+            # The name hides the parameter, as if the program had changed instead.
             text = self.read(f"{length}.json")
             self.write(f"{length}.json", text.replace(f"/length:{length}", ""))
         answer = self.taskbench("compare 1000.json 1003.json --format json", status=1,

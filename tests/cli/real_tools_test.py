@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What can only be tested where the machine has it: a perf that counts and samples, wrk, a disk
-that can be filled. ctest calls this file skipped where a part of it was, with the reasons."""
+"""Tests that depend on the machine: a perf that counts and samples, wrk, a disk that can be filled.
+If any of them is skipped, ctest reports this file as skipped, with the reasons."""
 
 import re
 import shutil
@@ -19,8 +19,8 @@ PERF_COUNTS = PERF and subprocess.run(
     [PERF, "stat", "-e", "task-clock", "true"], capture_output=True, check=False
 ).returncode == 0
 
-# A perf that kills the real perf, or what that has started, as soon as it is a taskbench. As perf
-# does, it passes on how that ended.
+# A perf that kills the real perf, or what that has started, as soon as it is a taskbench. Like
+# perf, it passes on how that ended.
 KILLING = r"""#!{python} -IS
 import os, subprocess, sys, time
 if "--control" not in sys.argv:
@@ -46,7 +46,7 @@ class RealWrk(CommandTest):
         (case,) = self.load("r.json")["taskbench"]["cases"]
         row = self.load("r.json")["benchmarks"][0]
         self.assertNotEqual(case["load"]["version"], "")
-        # wrk's rate, and that of the whole run with wrk's beginning and end.
+        # wrk's own rate, and the rate over the whole run, including wrk's start and end.
         self.assertGreater(row["requests_per_s"] * row["real_time"], 0.9 * 1000 * 1e9)
         self.assertLess(row["requests_per_s"] * row["real_time"], 1.5 * 1000 * 1e9)
         self.assertLessEqual(row["latency_p50_ns"], row["latency_p99_ns"])
@@ -97,7 +97,7 @@ class RealPerf(CountersTest):
         (self.folder / "tmp").chmod(0o777)
         own, events, _ = self.counted("context-switches,page-faults", "--quiet",
                                       preexec_fn=become_nobody)
-        # If paranoia denies it, every reason says so: there is nothing to skip.
+        # If perf_event_paranoid denies it, every reason says so, and nothing needs to be skipped.
         denied = own["counter_pass"]["reason"] or ""
         if denied and "perf_event_paranoid" not in denied:
             self.skipTest(denied)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Everything that cannot be done as asked is refused before anything is measured: exit status 2, no
-result, one line that says what to do."""
+"""Whatever cannot be done as requested is refused before anything is measured: exit status 2, no
+result, and one line that says what to do."""
 
 import re
 import resource
@@ -53,7 +53,7 @@ class Names(CommandTest):
         })
 
     def test_every_unknown_option_is_named(self):
-        """The values of unknown options count as arguments, of which there are then too many; that
+        """The values of unknown options count as arguments, of which there are then too many; this
         is not reported."""
         for command in ("run", "baseline save", "list", "ab"):
             with self.subTest(command):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `taskbench report` and `taskbench profile` draw, in a real browser: Chromium, headless."""
+"""The pages and pictures of `taskbench report` and `taskbench profile` in a real browser: Chromium,
+headless."""
 
 import json
 import os
@@ -16,9 +17,9 @@ from taskbench_command import CommandTest
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
                None)
-SKIPPED = 77  # ctest says so, too
+SKIPPED = 77  # the exit status by which ctest calls a test skipped
 
-# Appended to a copy of the page: puts what the browser has made of it into its title.
+# Appended to a copy of the page: returns what the browser has made of it.
 MEASURE = """
 const box = each => { const r = each.getBoundingClientRect(); return [r.width, r.height]; };
 return {
@@ -109,7 +110,7 @@ return seen;"""
 
 
 def answering(script):
-    """Runs `script` in the page; what it returns becomes the attribute data-seen of the root."""
+    """Runs `script` in the page; its result becomes the attribute data-seen of the root."""
     return ("(async () => {" + script + "})().then(seen => { document.documentElement.dataset.seen "
             "= JSON.stringify(seen); });")
 
@@ -148,7 +149,7 @@ class InABrowser(CommandTest):
         return self.read("flames/profile.svg")
 
     def browse(self, page, *flags, script="", width=1100, name="seen.html"):
-        """What `script` answers in the page, and what the console of the browser said."""
+        """Returns the result of `script` in the page, and the output on the browser's console."""
         path = self.folder / name
         if script:
             own, end = f"<script>{answering(script)}</script>", "</body>"
@@ -266,7 +267,7 @@ return broken;"""
         self.assertEqual(seen["first"]["names"], [f"b{i}" for i in range(100)])
         self.assertEqual(seen["first"]["says"], "1 to 100 of 2,500 rows")
         self.assertEqual(seen["last"]["names"], [f"b{i}" for i in range(2400, 2500)])
-        # Sorted by time and not by text: "1.000 µs" to "2.500 ms".
+        # Sorted by time, not as text: "1.000 µs" to "2.500 ms".
         times = sorted(range(2500), key=lambda i: 7919 * i % 2500)
         self.assertEqual(seen["fastest"]["names"], [f"b{i}" for i in times[:100]])
         self.assertEqual(seen["fastest"]["sorts"][:3], [None, "ascending", None])

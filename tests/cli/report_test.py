@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench report` and `taskbench run --report`: pages from results, good and bad ones."""
+"""`taskbench report` and `taskbench run --report`: pages from valid and invalid results."""
 
 import fcntl
 import json
@@ -22,7 +22,7 @@ VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """What a page holds; fails for elements that are not closed."""
+    """The contents of a page; fails for elements that are not closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -66,7 +66,7 @@ class ReportTest(CommandTest):
         return path
 
     def gnuplot(self, body=""):
-        """A folder for PATH with a gnuplot that does `body` before it draws."""
+        """Makes a folder for PATH with a gnuplot that does `body` before it draws."""
         return {"PATH": fake_gnuplot(self.folder / "bin", body)}
 
     def without_gnuplot(self):
@@ -233,7 +233,7 @@ class Replaced(ReportTest):
         self.report(self.result("r.json", ["a"]))
         left = [name for name in os.listdir(self.folder) if name.endswith(".tmp")]
         self.assertEqual(sorted(left), sorted([young, held, other]))
-        os.utime(self.folder / young, (1, 1))  # now the folder of the report is there
+        os.utime(self.folder / young, (1, 1))  # now old, while the report's folder exists
         self.report("r.json")
         left = [name for name in os.listdir(self.folder) if name.endswith(".tmp")]
         self.assertEqual(sorted(left), sorted([held, other]))
@@ -262,10 +262,10 @@ class WithoutPlots(ReportTest):
         result = self.report(self.result("r.json", ["sort"]), env=env)
         says = "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox provides it."
         self.assertIn(f"note: 2 of 2 plots were not drawn: {says}", result.stderr)
-        self.assertIn(f"would stand here: {says}", self.page().text)
-        self.assertIn(f"would stand here: {says}", self.markdown())
+        self.assertIn(f"would appear here: {says}", self.page().text)
+        self.assertIn(f"would appear here: {says}", self.markdown())
         self.assertGreater(self.page().count("table"), 1)
-        self.report("r.json", "--gnuplot", env=env)  # keeps what gnuplot would have been given
+        self.report("r.json", "--gnuplot", env=env)  # keeps gnuplot's input
         self.assertIn("distribution-sort.gp", self.left("out/plots"))
 
     def test_gnuplot_fails(self):
@@ -281,7 +281,7 @@ class WithoutPlots(ReportTest):
             with self.subTest(body):
                 result = self.report("r.json", "--plot-timeout", "1s", env=self.gnuplot(body))
                 self.assertRegex(result.stderr, rf"note: \d of \d plots were not drawn: {says}")
-                self.assertRegex(self.page().text, rf"would stand here: {says}")
+                self.assertRegex(self.page().text, rf"would appear here: {says}")
                 self.assertEqual(self.page().count("svg"), 0)
                 self.assertEqual(self.left("out"), ["index.html", "report.md"])
                 self.assertEqual(self.left(), ["bin", "out", "r.json"])
@@ -365,7 +365,7 @@ class Refused(ReportTest):
         self.report(self.result("r.json"))
         before = {path: path.read_bytes() for path in (self.folder / "out").glob("*.*")}
         self.result("r.json", ["new"])
-        # A limit on file sizes is met at the same place as a full disk, and needs no privilege.
+        # A file size limit takes effect at the same place as a full disk, and needs no privilege.
         self.refused(
             "report r.json --out out", env=self.gnuplot(), says="the limit for file sizes",
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
@@ -393,10 +393,10 @@ class OfARun(ReportTest):
 
 
 class Interrupted(ReportTest):
-    """^C while gnuplot draws: SIGINT, and the status of a program that it has ended."""
+    """^C while gnuplot draws: SIGINT, and the exit status of a program that it ended."""
 
     def interrupted(self, *arguments):
-        """Interrupts the command while a plot of counters is drawn, which takes for ever."""
+        """Interrupts the command while a plot of counters is drawn, which takes forever."""
         hangs = HANGS.format(marker=str(self.folder / "drawing"))
         env = self.gnuplot(f"if name.startswith('counters'):\n    {hangs}")
         errors = self.interrupt(*arguments, when=self.written("drawing"), env=env)
@@ -409,7 +409,7 @@ class Interrupted(ReportTest):
         self.assertEqual(self.left("out"), [*PAGE, "result.json"])
         page = self.page()
         self.assertEqual(page.count("svg"), 1)
-        self.assertIn("would stand here: gnuplot was interrupted", page.text)
+        self.assertIn("would appear here: gnuplot was interrupted", page.text)
         self.assertEqual(len(self.load("out/result.json")["taskbench"]["cases"]), 1)
 
     def test_of_a_report_leaves_none_and_exits_130(self):
@@ -420,7 +420,7 @@ class Interrupted(ReportTest):
     def test_of_a_report_that_still_reads_ends_at_once(self):
         os.mkfifo(self.folder / "pipe")
         process = self.start("report pipe --out out")
-        with open(self.folder / "pipe", "w", encoding="utf-8"):  # it is read from now on
+        with open(self.folder / "pipe", "w", encoding="utf-8"):  # opens once the command reads it
             said = process.stderr.readline()
             self.assertEqual(said, "taskbench: reading result 1 of 1, 2 s elapsed\n")
             process.send_signal(signal.SIGINT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench run`: what is measured, and in which forms the result is printed."""
+"""`taskbench run`: what is measured, and the formats in which the result is printed."""
 
 import csv
 import io
@@ -103,13 +103,13 @@ class Selection(CommandTest):
         answer = self.taskbench("run chained_spawn --workers 1 --repetitions 5 --time-budget 500ms "
                                 "--json r.json")
         rows = [row for row in self.load("r.json")["benchmarks"] if row["run_type"] == "iteration"]
-        # A busy machine leaves some repetitions out, and says so.
+        # A busy machine leaves out some repetitions, and says so.
         left_out = re.search(r"(\d) repetitions? had no time in the --time-budget", answer.stderr)
         self.assertEqual(len(rows) + (int(left_out[1]) if left_out else 0), 5)
         self.assertGreater(len(rows), 0)
         settings = self.load("r.json")["taskbench"]["settings"]
         self.assertEqual(settings["time_budget_s"], 0.5)
-        # 100 ms would be a fifth of the budget; warming up takes its part.
+        # 100 ms would be a fifth of the budget, and warming up takes its share.
         self.assertLess(settings["min_time_s"], 0.1)
         self.assertGreater(settings["min_time_s"], 0)
 
@@ -154,7 +154,7 @@ class Formats(CommandTest):
 
     def test_markdown_is_a_table(self):
         text = self.taskbench("run", *self.small(), "--format", "markdown").stdout
-        # What workloads observed of themselves follows in tables of its own.
+        # The workloads' own observations follow in separate tables.
         table = [line for line in text.split("\n\n")[1].splitlines() if line.startswith("|")]
         self.assertEqual(len(table), 2 + len(self.workload_names()))
         self.assertRegex(table[1], r"^\|(:?-+:?\|)+$")

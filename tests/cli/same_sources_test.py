@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench gate` and `ab`, where two revisions differ in nothing that a program can see."""
+"""`taskbench gate` and `ab` with revisions that differ in nothing a program can see."""
 
 from fake_program import fake_benchmark
 from gate_test import SHORT, GateTest
@@ -7,10 +7,10 @@ from taskbench_command import main
 
 
 class SameSources(GateTest):
-    """Revisions that differ in nothing that a program can see are neither built nor measured."""
+    """Revisions that differ in nothing a program can see are neither built nor measured."""
 
     def written(self, **files):
-        """Commits these files, in whose names __ is a slash and _DOT_ a dot."""
+        """Commits these files; in their names, __ stands for a slash and _DOT_ for a dot."""
         for name, content in files.items():
             path = self.repository / name.replace("__", "/").replace("_DOT_", ".")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ class SameSources(GateTest):
         return answer
 
     def is_built(self, options="", **revisions):
-        """Whether anything is built, which a failing build shows."""
+        """Expects that something is built, which shows because the build fails."""
         self.how = f"--build false --cache {self.folder}/cache"
         answer = self.gate(f"{self.files} {options}", status=5, **revisions)
         self.assertIn("does not build", answer.stderr)
@@ -83,7 +83,7 @@ class SameSources(GateTest):
         answer = self.gate(f"{self.files} --program none")
         self.assertIn(passes, answer.stdout)
         self.assertIn("nothing was built, so that --program none was not checked", self.comment())
-        # Here, what does not start may lack what a build makes.
+        # A program that does not start may lack what a build makes.
         self.write(self.repository / "broken.sh", "#!/bin/sh\nexit 127\n", 0o755)
         self.assertIn("--program broken.sh was not checked",
                       self.gate("--program broken.sh").stdout)

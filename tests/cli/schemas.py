@@ -1,4 +1,4 @@
-"""What the tests of the command share to compare its answers with their published schemas."""
+"""Helpers for comparing the command's answers with their published schemas."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs the taskbench command as its users do. The binary's path is in TASKBENCH_BINARY."""
+"""Runs the taskbench command like a user. The binary's path is in TASKBENCH_BINARY."""
 
 import json
 import os
@@ -19,12 +19,12 @@ from fake_program import fake_benchmark, fake_perf
 BINARY = os.environ["TASKBENCH_BINARY"]
 TIMEOUT_S = 120
 
-# Variables that decide how output looks, and must not leak in from whoever runs the tests.
+# Variables that shape the output, and must not leak in from whoever runs the tests.
 SHAPING_VARIABLES = ("NO_COLOR", "TERM", "COLUMNS")
 
 
 def environment(**changes):
-    """This process's environment without what shapes output, then with `changes`."""
+    """This process's environment without the variables that shape output, then with `changes`."""
     result = {name: value for name, value in os.environ.items() if name not in SHAPING_VARIABLES}
     result.update(changes)
     return result
@@ -37,7 +37,7 @@ def signals_at_default():
 
 
 def become_nobody():
-    """For preexec_fn: root may write everywhere and start any number of threads."""
+    """For preexec_fn: root may write anywhere and start any number of threads."""
     if os.getuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.setgroups([])
@@ -46,7 +46,7 @@ def become_nobody():
 
 
 def last_lines(text):
-    """What a terminal would show of `text`, as far as rewritten lines go."""
+    """Returns what a terminal would show of `text`, considering only rewritten lines."""
     return [line.split("\r")[-1] for line in re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split("\n")]
 
 
@@ -65,7 +65,7 @@ def without_progress(text):
 
 
 def is_gone(pid):
-    """Whether the process has ended; who waits for it, if anybody, is not ours."""
+    """Whether the process has ended; it may remain a zombie, as it is not our child."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def is_gone(pid):
 
 
 def command_line(arguments):
-    """The words of `arguments`, of which the first is split as a shell would."""
+    """Returns the words of `arguments`, the first of which is split as a shell would."""
     return [*shlex.split(str(arguments[0])), *map(str, arguments[1:])] if arguments else []
 
 
@@ -97,7 +97,8 @@ class CommandTest(unittest.TestCase):
         return self.write(name, f"#!/bin/sh\n{text}\n", 0o755)
 
     def program(self, name="a", times="sort=1000 hash=500", noise=0.002, body="", takes_s=0):
-        """A benchmark program that takes these nanoseconds, and does `body` before it measures."""
+        """Makes a benchmark program that takes these nanoseconds, and does `body` before it
+        measures."""
         return self.write(name, fake_benchmark(times, noise, body, takes_s=takes_s), 0o755)
 
     def read(self, name):
@@ -107,14 +108,14 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.read(name), parse_constant=self.fail)
 
     def cut(self, name, lines):
-        """Cuts the file to its first lines; -1: all but the last."""
+        """Truncates the file to its first `lines` lines; -1: all but the last."""
         self.write(name, "".join(self.read(name).splitlines(keepends=True)[:lines]))
 
     def left(self, folder="."):
         return sorted(path.name for path in (self.folder / folder).iterdir())
 
     def as_nobody(self):
-        """Options that call the command without root's rights."""
+        """Returns options that call the command without root's privileges."""
         self.folder.chmod(0o755)
         binary = shutil.copy(BINARY, self.folder / "taskbench")
         return {"binary": binary, "preexec_fn": become_nobody}
@@ -143,13 +144,13 @@ class CommandTest(unittest.TestCase):
         return result
 
     def refuse(self, command, cases, **options):
-        """Each of `cases` is refused: it maps what comes after `command` to what is said then."""
+        """Expects a refusal in each of `cases`, which maps words after `command` to the message."""
         for words, says in cases.items():
             with self.subTest(f"{command} {words}"[:200]):
                 self.refused(f"{command} {words}", says=says, **options)
 
     def start(self, *arguments, env=None, **options):
-        """Starts the command, which does not outlive the test."""
+        """Starts the command, which is killed at the end of the test."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(
             [BINARY, *command_line(arguments)], env=environment(**(env or {})), encoding="utf-8",
@@ -168,7 +169,7 @@ class CommandTest(unittest.TestCase):
             time.sleep(0.002)
 
     def written(self, name, lines=0):
-        """A condition: the file is there and has so many lines."""
+        """A condition: the file exists and has at least this many lines."""
         path = self.folder / name
         return lambda: path.exists() and path.read_text().count("\n") >= lines
 
@@ -189,17 +190,17 @@ class CommandTest(unittest.TestCase):
         process.kill()
         process.wait()
 
-    # --- what it knows
+    # --- what it offers
 
     def listed(self, topic):
-        """The rows of `taskbench list TOPIC --format json`."""
+        """Returns the rows of `taskbench list TOPIC --format json`."""
         return json.loads(self.taskbench("list", topic, "--format", "json").stdout)[topic]
 
     def workload_names(self):
         return [row["name"] for row in self.listed("workloads")]
 
     def small(self, *workloads, min_time="1ms", repetitions=2):
-        """Arguments that make a run of these workloads (none: all) take a moment only."""
+        """Returns arguments that make a run of these workloads (none: all) short."""
         arguments = [*workloads, "--min-time", min_time, "--repetitions", str(repetitions)]
         for row in self.listed("parameters"):
             if not workloads or row["workload"] in workloads:
@@ -208,12 +209,12 @@ class CommandTest(unittest.TestCase):
         return arguments
 
     def endless(self, workload="yield_many"):
-        """Arguments of a run that goes on until it is stopped, in short repetitions."""
+        """Returns arguments of a run that continues until it is stopped, in short repetitions."""
         return self.small(workload, min_time="20ms", repetitions=10000)
 
 
 class PerfTest(CommandTest):
-    """With stand-ins for what counts and samples, and a folder for what they leave behind."""
+    """Tests with a stand-in for perf, and a folder for what it leaves behind."""
 
     def setUp(self):
         super().setUp()
@@ -226,13 +227,13 @@ class PerfTest(CommandTest):
         return self.env(PATH=fake_perf(self.folder / "bin", body=body, **parts))
 
     def runs(self):
-        """How perf was called to measure."""
+        """Returns the calls in which perf was to measure."""
         return [line for line in self.read("perf.log").splitlines() if " run " in line]
 
 
 def main():
     """Runs the tests of the file. If some were skipped, their reasons come last, and the exit
-    status is the one by which ctest calls it skipped: it must not look complete."""
+    status makes ctest report the file as skipped, so that it does not look complete."""
     outcome = unittest.main(verbosity=2, exit=False).result
     for test, reason in outcome.skipped:
         print(f"SKIPPED: {test}: {reason}")

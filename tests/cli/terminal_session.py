@@ -1,4 +1,4 @@
-"""A command on a pseudo-terminal: what a user sees, key presses included."""
+"""A command on a pseudo-terminal: what a user sees, including key presses."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ PATIENCE_S = 60
 
 
 class TerminalSession:
-    """Both output streams, or only one of them, are a terminal; the other goes nowhere."""
+    """One or both of the output streams are a terminal; the other goes nowhere."""
 
     def __init__(
         self, arguments, *, columns=100, stdout=True, stderr=True, env=None, cwd=None,
@@ -44,20 +44,20 @@ class TerminalSession:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     def _read(self, timeout_s):
-        """More of the output; False at its end."""
+        """Reads more of the output; False at its end."""
         ready, _, _ = select.select([self.master], [], [], timeout_s)
         if not ready:
             return True
         try:
             data = os.read(self.master, 65536)
-        except OSError:  # EIO: nobody has the other side open any more
+        except OSError:  # EIO: the other side is closed
             return False
         self._bytes += data
         self.text = self._bytes.decode("utf-8", "replace")
         return bool(data)
 
     def read_until(self, found):
-        """Reads until found(text) is true. Fails when the output ends or time runs out first."""
+        """Reads until found(text) is true. Fails if the output ends or time runs out first."""
         deadline = time.monotonic() + PATIENCE_S
         while not found(self.text):
             if not self._read(0.1) or time.monotonic() > deadline:
@@ -82,13 +82,13 @@ class TerminalSession:
 
 class TerminalTest(CommandTest):
     def session(self, *arguments, **options):
-        """The command on a terminal, in the test's folder."""
+        """Starts the command on a terminal, in the test's folder."""
         session = TerminalSession(arguments, **{"cwd": self.folder, **options})
         self.addCleanup(session.close)
         return session
 
     def shown(self, *arguments, **options):
-        """Everything that a successful command prints to a terminal."""
+        """Returns everything that a successful command prints to a terminal."""
         session = self.session(*arguments, **options)
         self.assertEqual(session.finish(), 0, session.text)
         return session.text

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`taskbench trace`: a file that trace viewers take, a summary, and what is refused."""
+"""`taskbench trace`: a file that trace viewers accept, a summary, and what is refused."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import signal
 from taskbench_command import CommandTest, main
 from terminal_session import TerminalTest
 
-# Phases of the Trace Event Format that are used, and the keys that each needs besides the common.
+# The phases of the Trace Event Format that are used, and their keys beyond the common ones.
 NEEDED = {
     "M": {"args"},
     "X": {"ts", "dur", "cat", "args"},
@@ -18,14 +18,14 @@ NEEDED = {
 }
 COMMON = {"ph", "pid", "tid", "name"}
 ENDS = {"finished", "idle", "yielded", "woken"}
-# Times are decimal fractions of three digits; sums of them as binary ones are off by less.
+# Times are decimal fractions with three digits; binary sums of them are off by less than this.
 HALF_NS = 0.0005
 
 
 class TraceTest(CommandTest):
     def parameters(self, workload, value=20):
-        """Options that make an iteration of this workload short."""
-        def most(row):  # the time of those grows faster than their parameter
+        """Returns options that make an iteration of this workload short."""
+        def most(row):  # their time grows faster than the value
             return row["default"] if row["name"] in ("n", "depth") else row["max"]
         rows = [row for row in self.listed("parameters") if row["workload"] == workload]
         return " ".join(f"--param {row['name']}={max(row['min'], min(most(row), value))}"
@@ -37,7 +37,8 @@ class TraceTest(CommandTest):
         return result, self.load("t.json")
 
     def check_format(self, document):
-        """The rules of the format, and those by which viewers nest slices and tie arrows."""
+        """Checks the rules of the format, and those by which viewers nest slices and draw
+        arrows."""
         self.assertEqual(set(document), {"displayTimeUnit", "otherData", "traceEvents"})
         self.assertEqual(document["displayTimeUnit"], "ns")
         named, latest, open_slices, arrows = set(), 0, {}, {}
@@ -66,7 +67,7 @@ class TraceTest(CommandTest):
         return latest
 
     def check_nesting(self, open_slices, event):
-        """Slices of one row lie in each other or apart."""
+        """Slices of one row must be nested or disjoint."""
         self.assertGreaterEqual(event["dur"], 0)
         end = event["ts"] + event["dur"]
         while open_slices and open_slices[-1] <= event["ts"] + HALF_NS:
@@ -94,7 +95,7 @@ class Written(TraceTest):
         for workload in self.workload_names():
             for scheduler in ("work_stealing", "current_thread"):
                 with self.subTest(workload=workload, scheduler=scheduler):
-                    # The last poll of a warm-up may end when the trace has begun.
+                    # Without a warm-up, whose last poll may end after the trace has begun.
                     _, document = self.trace(workload, f"--scheduler {scheduler} --warmup 0")
                     self.check_format(document)
                     # A server's tasks begin before the trace and end after it.
@@ -103,8 +104,8 @@ class Written(TraceTest):
                         self.check_polls(document, workload)
 
     def check_polls(self, document, workload):
-        """Every spawned task is polled to its end, on the rows of workers, except for one that has
-        lost its worker: its thread has no row."""
+        """Every spawned task must be polled to its end, on the rows of workers, except a task that
+        has lost its worker: its thread has no row."""
         names = row_names(document)
         ended = set()
         for poll in slices(document, "poll"):
@@ -254,7 +255,7 @@ class Failed(TraceTest):
 
 class Interrupted(TerminalTest):
     def interrupted(self, options, number):
-        """Everything that is printed if the signal comes after the first iteration."""
+        """Returns all output if the signal comes after the first iteration."""
         session = self.session(f"trace chained_spawn {options} --out t.json")
         session.read_until(lambda text: re.search(r"[1-9]\d*/\d+ iterations", text))
         session.process.send_signal(number)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the programs of examples/, in the folder named as the first argument."""
+"""Runs the programs of examples/, found in the folder given as the first argument."""
 
 import contextlib
 import http.server
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """One page in chunks; no answer at /silence until the client has gone."""
+    """Sends one page in chunks; gives no answer at /silence until the client has gone."""
 
     protocol_version = "HTTP/1.1"
 
@@ -43,7 +43,8 @@ class Examples(unittest.TestCase):
 
     @contextlib.contextmanager
     def server(self, name):
-        """A program that says where it listens, and what connects there."""
+        """Starts a program that prints where it listens; yields it and a function that connects to
+        it."""
         with subprocess.Popen([self.folder / name, "127.0.0.1:0"], stdout=subprocess.PIPE,
                               encoding="utf-8") as process:
             try:

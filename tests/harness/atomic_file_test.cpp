@@ -29,13 +29,13 @@
 
 namespace {
 
-/// What fsync() saw, for the tests of order and of a disk that fails.
+/// What fsync() saw, for tests of order and of a failing disk.
 struct SyncWatch {
   bool active = false;
   int fail_file_with = 0;
   std::filesystem::path target;
   std::vector<std::string> events;
-  std::function<void()> meanwhile = [] {};  ///< called once, while the file is synced
+  std::function<void()> meanwhile = [] {};  ///< called once, during the sync of the file
 };
 SyncWatch sync_watch;
 
@@ -46,7 +46,7 @@ std::string content_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-/// Replaces the C library's fsync() in this executable. Other tests sync nothing, which keeps them
+/// Replaces the C library's fsync() in this executable. Other tests sync nothing, so that they stay
 /// fast on slow disks.
 extern "C" int fsync(int fd) {
   if (!sync_watch.active) return 0;
@@ -70,11 +70,11 @@ using reports::contains;
 
 namespace fs = std::filesystem;
 
-/// Runs `body` in a forked child and returns what it returned; a child that died returns how.
+/// Runs `body` in a forked child and returns its result, or how the child died.
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
-  std::fflush(nullptr);  // or the child might write out what the parent has buffered
+  std::fflush(nullptr);  // or the child might write what the parent has buffered
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
@@ -96,7 +96,7 @@ std::string in_child(const std::function<std::string()>& body) {
   return WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status)) : result;
 }
 
-/// Runs `body` as a user whom permissions bind, unlike root.
+/// Runs `body` as a user who is bound by permissions, unlike root.
 std::string as_ordinary_user(const std::function<std::string()>& body) {
   return in_child([&]() -> std::string {
     constexpr uid_t kNobody = 65534;
@@ -107,7 +107,7 @@ std::string as_ordinary_user(const std::function<std::string()>& body) {
   });
 }
 
-/// The answer of the check and of the write, which must be the same.
+/// The answer of the check and of the write, which must agree.
 std::string answer_of_both(const fs::path& path, std::size_t bytes = 1) {
   const std::string checked = check_writable(path, bytes).error;
   const std::string written = write_atomically(path, std::string(bytes, 'x')).error;
@@ -120,7 +120,7 @@ class AtomicFile : public ::testing::Test {
     std::string pattern = (fs::temp_directory_path() / "atomic_file_test.XXXXXX").string();
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
-    // The ordinary user in the tests must have access.
+    // The ordinary user in the tests needs access.
     fs::permissions(folder_, fs::perms::all);
   }
 
@@ -143,7 +143,7 @@ class AtomicFile : public ::testing::Test {
     return names;
   }
 
-  /// Makes all files look as if they had been written two minutes ago.
+  /// Makes all files look two minutes old.
   void age_all() const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       fs::last_write_time(entry, fs::file_time_type::clock::now() - std::chrono::minutes(2));
@@ -284,7 +284,7 @@ TEST_F(AtomicFile, names_that_can_be_no_file_are_refused_by_the_check_and_by_the
 }
 
 TEST_F(AtomicFile, the_longest_possible_name_can_be_written) {
-  const fs::path longest = folder_ / std::string(255, 'n');  // that of the temporary file is short
+  const fs::path longest = folder_ / std::string(255, 'n');  // the temporary file's name is short
   EXPECT_EQ(answer_of_both(longest), "");
   EXPECT_EQ(content_of(longest), "x");
 }
@@ -344,21 +344,21 @@ TEST_F(AtomicFile, full_device_is_a_message) {
   EXPECT_TRUE(contains(outcome.error, "no space is left"));
 }
 
-/// Makes the calling process one that may mount, for itself only; false where the system forbids.
+/// Lets the calling process mount, for itself only; false if the system forbids it.
 bool may_mount() {
   if (::geteuid() == 0) return ::unshare(CLONE_NEWNS) == 0;
   const std::string uid = std::to_string(::geteuid());
   const std::string gid = std::to_string(::getegid());
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-  // Without these maps the user owns nothing in the new namespace and can create no file.
+  // Without these maps, the user owns nothing in the new namespace and can create no file.
   std::ofstream("/proc/self/setgroups") << "deny";
   std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
   std::ofstream("/proc/self/gid_map") << "0 " << gid << " 1";
   return ::geteuid() == 0;
 }
 
-/// Runs `body` in a child for which `where` is a disk of 64 KiB; "cannot mount" where the system
-/// does not let us.
+/// Runs `body` in a child for which `where` is a disk of 64 KiB; "cannot mount" if the system does
+/// not permit it.
 std::string on_tiny_disk(const fs::path& where, const std::function<std::string()>& body) {
   return in_child([&]() -> std::string {
     if (!may_mount() || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -382,8 +382,7 @@ TEST_F(AtomicFile, full_disk_leaves_the_old_file_and_says_what_to_do) {
     return files != 1 ? "something was left" : said;
   });
   if (result == "cannot mount") {
-    // Without that permission, the limit of file sizes is tested above, and the message on a device
-    // here.
+    // In that case, the file size limit is tested above, and the message for a full device here.
     EXPECT_TRUE(contains(write_atomically("/dev/full", "x").error, "no space is left"));
     return;
   }
@@ -452,7 +451,7 @@ TEST_F(AtomicFile, descriptor_that_is_closed_or_only_read_is_refused) {
 TEST_F(AtomicFile, pipe_is_written_directly_and_not_opened_by_the_check) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_TRUE(check_writable(pipe, 1'000'000).ok());  // would wait for a reader for ever
+  EXPECT_TRUE(check_writable(pipe, 1'000'000).ok());  // an open would wait forever for a reader
   std::string received;
   std::thread reader([&] { received = content_of(pipe); });
   const std::string content(200'000, 'x');

@@ -1,5 +1,5 @@
-// What the next block of a paired trial measures: made-up trials, whose truth is known, run as
-// run_trial() would.
+// The choice of the benchmarks that the next block of a paired trial measures: made-up trials with
+// a known truth, run in the way of run_trial().
 #include "harness/trials/attendance.hpp"
 
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@ using verdict::Verdict;
 
 enum class Noise { normal, heavy, drifting };
 
-/// A benchmark as it is: how much slower head is, and how much its blocks scatter.
+/// The truth about a benchmark: how much slower head is, and how much its blocks scatter.
 struct Truth {
   double change = 0;
   double noise = 0.02;
 };
 
-/// Benchmarks are named by their places: "a" to "z", "a1" ...
+/// Benchmarks are named by their positions: "a" to "z", "a1" ...
 std::string name_of(std::size_t place) {
   const std::string letter{static_cast<char>('a' + place % 26)};
   return place < 26 ? letter : letter + std::to_string(place / 26);
@@ -71,7 +71,7 @@ class MadeUp {
     }
   }
 
-  /// Goes on until the end. All are measured to the end if nobody `leaves`.
+  /// Runs to the end. Unless a benchmark `leaves` when it can, all are measured to the end.
   void run(double budget_s, bool leaves = true) {
     while (!trial.end) {
       NextBlock next = next_block(trial, budget_s);
@@ -99,7 +99,7 @@ class MadeUp {
   double drift_ = 0;
 };
 
-/// The blocks that measured a benchmark.
+/// The number of blocks that measured a benchmark.
 int blocks_of(const model::PairedTrial& trial, const std::string& name) {
   return static_cast<int>(std::ranges::count_if(
              trial.samples, [&](const auto& sample) { return sample.real_ns.contains(name); })) /
@@ -150,7 +150,7 @@ TEST(Attendance, a_benchmark_leaves_when_both_times_that_count_are_decided) {
   row.decided = {Verdict::pass, false, 8, 0};
   row.blocks = 10;
   EXPECT_TRUE(has_settled(row));
-  row.cpu.emplace().change = 0.05;  // undecided, and seems to be more
+  row.cpu.emplace().change = 0.05;  // undecided, and seems to exceed delta
   row.cpu->delta = 0.03;
   EXPECT_FALSE(has_settled(row));
   row.cpu->verdict = Verdict::fail;
@@ -180,21 +180,21 @@ TEST(Attendance, a_trial_cut_anywhere_goes_on_with_what_it_would_have_measured) 
             json::to_json({.trial = made.trial, .report = verdict::judge(made.trial)}));
 }
 
-// Under a sanitizer, which would find nothing more in the others, a part of them.
+// Fewer under AddressSanitizer, which would find nothing more in the others.
 #if defined(TASKBENCH_ASAN)
 constexpr int kMadeUpTrials = 10;
 #else
 constexpr int kMadeUpTrials = 40;
 #endif
 
-/// Counts over many trials with their truths.
+/// Counts over many trials with known truth.
 struct Counts {
   int trials = 0;
   int false_fails = 0;   ///< trials with any
-  int found = 0;         ///< FAILs of what is slower by far
-  int false_passes = 0;  ///< of the benchmark that is slower by just what matters
+  int found = 0;         ///< FAILs of benchmarks that are much slower
+  int false_passes = 0;  ///< PASSes of the benchmark that is slower by exactly delta
   int left = 0;          ///< rows that were decided and left
-  int missed = 0;        ///< of those, whose interval leaves out the truth
+  int missed = 0;        ///< of these, rows whose interval misses the truth
 };
 
 const std::vector<Truth> kTruths{{0.06}, {0.06}, {0.03}, {0.01}, {0.01}, {0.01}, {0, 0.01}, {0}};
@@ -228,7 +228,7 @@ TEST(Attendance, leaving_keeps_the_errors_and_the_intervals_whatever_the_noise) 
   for (const Noise noise : {Noise::normal, Noise::heavy, Noise::drifting}) {
     const Counts counts = count_trials(noise, kMadeUpTrials, true, 1e9);
     const auto which = static_cast<int>(noise);
-    // 10 %, 5 % and 10 % are promised; four standard errors are 19, 14 and less than 6 %.
+    // 10 %, 5 % and 10 % are promised; with four standard errors, 29 %, 19 % and less than 16 %.
     EXPECT_LE(counts.false_fails, 0.29 * kMadeUpTrials) << which;
     EXPECT_LE(counts.false_passes, 0.19 * kMadeUpTrials) << which;
     EXPECT_GE(counts.left, kMadeUpTrials / 2) << which;
@@ -237,7 +237,7 @@ TEST(Attendance, leaving_keeps_the_errors_and_the_intervals_whatever_the_noise) 
 }
 
 TEST(Attendance, within_a_budget_more_is_found_than_by_measuring_all_to_the_end) {
-  constexpr double kBudget_s = 12 * 4 * 0.9;  // of twelve whole blocks
+  constexpr double kBudget_s = 12 * 4 * 0.9;  // enough for twelve whole blocks
   for (const Noise noise : {Noise::normal, Noise::heavy}) {
     const Counts leaving = count_trials(noise, kMadeUpTrials, true, kBudget_s);
     const Counts staying = count_trials(noise, kMadeUpTrials, false, kBudget_s);
@@ -245,7 +245,7 @@ TEST(Attendance, within_a_budget_more_is_found_than_by_measuring_all_to_the_end)
   }
 }
 
-/// Benchmarks of which every twentieth is slower.
+/// Benchmarks, every twentieth of which is slower.
 std::vector<Truth> many(std::size_t count, double slower, double noise) {
   std::vector<Truth> truths(count, Truth{0, noise});
   for (std::size_t i = 7; i < count; i += 20) truths[i].change = slower;
@@ -298,7 +298,7 @@ TEST(Attendance, a_budget_that_does_not_reach_all_begins_with_those_that_are_nam
   made.run(budget_s);
   const verdict::PairedReport report = verdict::judge(made.trial);
   EXPECT_LE(verdict::spent_s(made.trial), budget_s);
-  EXPECT_EQ(row_of(report, "h2").verdict, Verdict::pass);  // place 59: not slower
+  EXPECT_EQ(row_of(report, "h2").verdict, Verdict::pass);  // position 59: not slower
   EXPECT_EQ(report.unreached.size() + report.benchmarks.size(), 80U);
   EXPECT_GT(report.unreached.size(), 0U);
   EXPECT_NE(report.overall, Verdict::pass);
@@ -351,7 +351,7 @@ TEST(Attendance, a_screened_trial_that_is_cut_anywhere_goes_on_in_the_same_way) 
 
 TEST(Attendance, a_screen_keeps_the_chance_of_a_false_alarm) {
   constexpr int kTrials = kMadeUpTrials * 3 / 4;
-  const std::vector<Truth> unchanged(24, Truth{0.01, 0.05});  // as much as is noise
+  const std::vector<Truth> unchanged(24, Truth{0.01, 0.05});  // at the noise floor
   for (const Noise noise : {Noise::normal, Noise::heavy, Noise::drifting}) {
     int alarms = 0;
     int screened = 0;

@@ -1,4 +1,4 @@
-// Plays perf at the other end of the pipes.
+// The counting region, with the tests as perf at the other end of the pipes.
 #include "harness/bench/counting_region.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ class Pipes {
     std::string name = (std::filesystem::temp_directory_path() / "taskbench-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
     for (const char* each : {"commands", "answers"}) ::mkfifo((folder_ / each).c_str(), 0600);
-    // Opened as perf does, before it starts the program.
+    // Opened like perf does, before it starts the program.
     commands_ = ::open((folder_ / "commands").c_str(), O_RDWR);
     answers_ = ::open((folder_ / "answers").c_str(), O_RDWR);
   }
@@ -48,7 +48,7 @@ class Pipes {
     return (folder_ / "commands").string() + "," + (folder_ / "answers").string();
   }
 
-  /// One command as perf reads it.
+  /// Returns one command as perf reads it.
   [[nodiscard]] std::string command() const {
     std::string text;
     for (char each = 0; each != '\n' && ::read(commands_, &each, 1) == 1;) text += each;
@@ -74,7 +74,7 @@ TEST(counting_region_test, asks_for_on_and_off_and_waits_for_the_answers) {
     std::thread perf([&] {
       for (int i = 0; i < 2; ++i) {
         heard += pipes.command();
-        // In two parts, as a pipe may hand them on.
+        // In two parts, as a pipe may deliver it.
         pipes.answer(answer.substr(0, 2));
         pipes.answer(answer.substr(2));
       }
@@ -102,7 +102,7 @@ TEST(counting_region_test, perf_that_goes_away_is_an_error_at_once) {
     region.begin();
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::runtime_error& error) {
-    // By these words, whoever has started perf tells its failures from those of the measured
+    // The words by which the code that started perf tells its failures from those of the measured
     // program.
     EXPECT_TRUE(std::string_view(error.what()).starts_with(kPerfDidNot)) << error.what();
   }

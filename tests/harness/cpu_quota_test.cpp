@@ -40,7 +40,7 @@ TEST_F(CpuQuotaTest, version_2_takes_the_tightest_on_the_way_to_the_root) {
   ASSERT_TRUE(quota()) << quota().reason;
   EXPECT_EQ(quota()->cpus, 1.5);
   EXPECT_TRUE(quota()->where.ends_with("/build.slice/cpu.max")) << quota()->where;
-  EXPECT_EQ(*throttles(), 3);  // of the group without a quota nothing is throttled
+  EXPECT_EQ(*throttles(), 3);  // a group without a quota is never throttled
   group("build.slice/job.scope", "50000 100000", 4);
   EXPECT_EQ(quota()->cpus, 0.5);
   EXPECT_EQ(*throttles(), 7);

@@ -16,7 +16,7 @@ using reports::model::DoctorFacts;
 
 const std::string kCpu = "sys/devices/system/cpu/";
 
-/// Four CPUs on two cores, of which this process may use three.
+/// Four CPUs on two cores, three of which this process may use.
 class DisturbancesTest : public testing::Test {
  protected:
   DisturbancesTest() {
@@ -141,7 +141,7 @@ TEST_F(DisturbancesTest, garbage_in_every_file_is_unknown_and_does_no_harm) {
       if (entry.is_regular_file()) std::ofstream(entry.path()) << garbage;
     }
     for (const auto& [name, reason] : reasons_of(facts())) {
-      if (name == "governors" || name == "clock_source") continue;  // any name may be one
+      if (name == "governors" || name == "clock_source") continue;  // any name may be valid
       EXPECT_NE(reason, "known") << name << " with " << garbage;
     }
   }

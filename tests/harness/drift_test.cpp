@@ -35,7 +35,7 @@ class DriftTest : public testing::Test {
     return "sys/devices/system/cpu/cpu" + std::to_string(cpu);
   }
 
-  /// Seconds that each CPU has spent busy, stolen and idle; CPU 2 is busy all the time.
+  /// Sets the seconds that each CPU has been busy, stolen and idle; CPU 2 is always busy.
   void stat(int busy_s, int stolen_s, int idle_s) const {
     const long tick = ::sysconf(_SC_CLK_TCK);
     const auto line = [&](const std::string& name, long user, long steal, long idle) {
@@ -66,7 +66,7 @@ TEST_F(DriftTest, shares_are_of_the_cpus_that_may_be_used) {
   ASSERT_TRUE(drift.stolen_share) << drift.stolen_share.reason;
   EXPECT_DOUBLE_EQ(*drift.stolen_share, 0.1);
   ASSERT_TRUE(drift.others_share) << drift.others_share.reason;
-  EXPECT_DOUBLE_EQ(*drift.others_share, 0.1);  // 10 s of two CPUs were busy, 8 s of them ours
+  EXPECT_DOUBLE_EQ(*drift.others_share, 0.1);  // two CPUs were busy for 10 s, 8 s of that by us
 }
 
 TEST_F(DriftTest, who_used_the_cpus_is_counted_in_seconds_however_short_it_was) {
@@ -121,7 +121,7 @@ TEST_F(DriftTest, clock_rates_are_read_under_load_and_soon) {
     for (int i = 0; i < times; ++i) (void)read_machine(root_.path());
     return std::chrono::duration<double>(Clock::now() - start).count() / times;
   };
-  // The work ends after 20 ms of CPU time or 40 ms, whichever comes first: never sooner.
+  // The work ends after 20 ms of CPU time or 40 ms of wall time, whichever comes first.
   EXPECT_GE(took_s(1), 0.02);
   double soonest_s = 1;
   for (int i = 0; i < 5; ++i) soonest_s = std::min(soonest_s, took_s(1));

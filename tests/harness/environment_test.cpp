@@ -66,6 +66,7 @@ TEST(environment, caches_have_a_size) {
 
 TEST(environment, nothing_is_padded_with_blanks) {
   const Environment environment = probe_environment("taskbench");
+  EXPECT_FALSE(environment.cpu_model.empty());
   for (const std::string& text : {environment.cpu_model, environment.cpu_microcode,
                                   environment.cpu_governor, environment.hypervisor}) {
     if (text.empty()) continue;

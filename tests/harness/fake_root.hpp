@@ -1,4 +1,4 @@
-// A folder of a test's own: with a /proc and a /sys of its making, or with programs.
+// A temporary folder of a test, with a made-up /proc and /sys, or with programs.
 #pragma once
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ class FakeRoot {
     std::filesystem::create_directories((path_ / file).parent_path());
     std::ofstream(path_ / file) << content;
   }
-  /// Makes a program that does this; returns its path.
+  /// Makes a program that runs `body`; returns its path.
   std::string script(const std::string& name, const std::string& body) const {
     write(name, "#!/bin/sh\n" + body + "\n");
     std::filesystem::permissions(path_ / name, std::filesystem::perms::owner_all);

@@ -77,7 +77,7 @@ TEST(FiguresOfWakeUnderLoad, what_is_woken_waits_for_all_others_where_everybody_
     EXPECT_GT(in_turn.at(std::string(name)), 0.0) << name;
     EXPECT_GT(at_once.at(std::string(name)), 0.0) << name;
   }
-  // A wake by a task goes into the LIFO slot: the woken task is next.
+  // A wake by a task goes into the LIFO slot, so the woken task is next.
   EXPECT_LT(10 * at_once.at("task_p50_ns"), in_turn.at("task_p50_ns"));
 }
 
@@ -90,7 +90,7 @@ TEST(FiguresOfTimer, no_task_wakes_early_and_some_within_a_few_ticks) {
   EXPECT_LE(figures.at("late_p99_ns"), figures.at("late_slowest_ns"));
 }
 
-#if !defined(TASKBENCH_ASAN)  // ASan's own memory grows all the time
+#if !defined(TASKBENCH_ASAN)  // ASan's own memory keeps growing
 TEST(FiguresOfEcho, connections_on_which_nothing_happens_take_memory) {
   const ParameterValues values{
       {"connections", 1'001}, {"busy", 1}, {"round_trips", 10}, {"bytes", 1}};
@@ -103,11 +103,11 @@ TEST(FiguresOfEcho, connections_on_which_nothing_happens_take_memory) {
 }
 #endif
 
-// Both ends together take twice as many descriptors as permitted. ThreadSanitizer mistakes two
-// descriptors with the same number for one.
+// Both ends together need twice as many descriptors as permitted. ThreadSanitizer confuses two
+// descriptors with the same number.
 #if !defined(__SANITIZE_THREAD__)
 TEST(FiguresOfEcho, clients_have_descriptors_of_their_own_where_they_have_to) {
-  // The limit stays, so this runs in a process of its own.
+  // The limit cannot be lifted again, so this runs in a process of its own.
   const auto run = [] {
     const rlimit low{1'600, 1'600};
     ::setrlimit(RLIMIT_NOFILE, &low);

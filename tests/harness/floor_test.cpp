@@ -28,7 +28,7 @@ void expect_measured(const std::vector<FloorFigure>& figures) {
     EXPECT_EQ(each.unavailable, "") << each.name;
     EXPECT_GE(each.ns.size(), each.name == "clock_resolution" ? 1U : 100U) << each.name;
     EXPECT_GT(std::ranges::max(each.ns), 0) << each.name;
-    // No sleep ends too early, and nothing takes less than no time.
+    // No sleep ends too early, and nothing takes a negative time.
     EXPECT_GE(std::ranges::min(each.ns), 0) << each.name;
     EXPECT_FALSE(each.what.empty());
   }

@@ -1,4 +1,5 @@
-// The journal: what was written is read back, a torn last line is left out, all else is refused.
+// The journal: what was written is read back, a torn last line is dropped, and anything else is
+// refused.
 #include "reports/json/paired.hpp"
 
 #include <gtest/gtest.h>
@@ -293,7 +294,7 @@ TEST_F(Journal, that_cannot_be_written_says_why) {
       failure([&] { (void)LineFile::create(folder_ / "no" / "j", journal_line(setup())); }),
       "cannot be created: No such file or directory"));
   EXPECT_TRUE(contains(failure([] { (void)LineFile::resume("/dev/full"); }), "not a regular file"));
-  // A full disk, as near as a test comes to one.
+  // As close to a full disk as a test gets.
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

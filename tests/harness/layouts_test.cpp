@@ -13,7 +13,7 @@
 namespace taskbench::harness {
 namespace {
 
-// As GNU ld 2.40 prints it: discarded sections first, long names on a line of their own.
+// The format of GNU ld 2.40: discarded sections first, long names on a line of their own.
 constexpr std::string_view kMap = R"(
 Discarded input sections
 
@@ -120,8 +120,8 @@ TEST(layouts, each_comes_once_before_any_comes_again) {
   EXPECT_GE(orders.size(), 9U);
 }
 
-/// How many of 60 trials fail in which head is slower by `change`, each of `links` links a side
-/// differs by 1.5 %, and each process by 2 %, at the noise floor that is assumed.
+/// How many of 60 trials fail if head is slower by `change`, each of `links` links of a side
+/// differs by 1.5 %, and each process by 2 %, at the default noise floor.
 int failures(double change, std::size_t links) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -152,8 +152,8 @@ int failures(double change, std::size_t links) {
   return failed;
 }
 
-// With 200 trials: none of an unchanged program, 83 % of 4 % and 98 % of 5 %. One layout a side: 7
-// % of an unchanged program.
+// In 200 trials, none failed for an unchanged program, 83 % for a change of 4 %, and 98 % for 5 %.
+// With one layout a side, 7 % failed for an unchanged program.
 TEST(layouts, eight_that_take_turns_find_what_matters_and_seldom_see_what_is_not_there) {
   EXPECT_LE(failures(0, 8), 2);
   EXPECT_GE(failures(0.04, 8), 40);

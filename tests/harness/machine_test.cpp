@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using reports::model::MachineKey;
 using reports::model::value_of;
 
-/// A machine of two sockets with two cores each, as /proc and /sys show it.
+/// A machine with two sockets of two cores each, as /proc and /sys show it.
 class MachineTest : public testing::Test {
  protected:
   MachineTest() {

@@ -1,5 +1,5 @@
-// measure() with workloads made for the purpose: what it times, in which order, and what it does
-// with cases that fail and with interruptions.
+// measure() with workloads made for these tests: what it times, in which order, and how it handles
+// failing cases and interruptions.
 #include "harness/bench/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ namespace {
 
 using namespace workloads;
 
-/// What the fake workloads do and have done. Reset before each test.
+/// What the fake workloads do and have done; reset before each test.
 struct Doings {
-  std::vector<std::uint64_t> verified;  ///< "id" of the case, at each verification
+  std::vector<std::uint64_t> verified;  ///< ids of the cases, one for each verification
   int built = 0;
   int iterations = 0;
   int fail_at_verification = -1;     ///< of the case with id 13
-  std::stop_source* stop = nullptr;  ///< asked in the iteration after `stop_after` verifications
+  std::stop_source* stop = nullptr;  ///< asked to stop after `stop_after` verifications
   std::size_t stop_after = 0;
 };
 
@@ -57,8 +57,8 @@ class FakeInstance : public Instance {
   int verifications_ = 0;
 };
 
-/// Takes three times as long as in its warm-ups: each case has as many as it is timed for
-/// calibration.
+/// Takes three times as long as in its warm-ups. Each case is warmed up as often as calibration
+/// times it.
 class SlowingInstance : public FakeInstance {
  public:
   using FakeInstance::FakeInstance;
@@ -82,7 +82,7 @@ class ThrowingInstance : public FakeInstance {
   void run_iteration() override { throw std::runtime_error("no such luck"); }
 };
 
-/// Much longer than it takes until a CPU that others use is free.
+/// Much longer than it takes until a CPU used by others is free.
 constexpr std::chrono::milliseconds kLongNap{5};
 
 class LongNapInstance : public FakeInstance {
@@ -172,7 +172,7 @@ TEST_F(measure_test, every_case_gets_every_repetition_in_the_order_asked_for) {
 TEST_F(measure_test, repetitions_of_a_case_share_one_iteration_count) {
   Settings settings = quick_settings();
   settings.repetitions = 6;
-  settings.min_time_s = 0.05;  // some iterations even where others take the CPU for a while
+  settings.min_time_s = 0.05;  // some iterations even if others take the CPU for a while
   const Result result = measure_quietly({fake_case(1)}, settings);
   ASSERT_EQ(result.cases[0].repetitions.size(), 6U);
   const auto& repetitions = result.cases[0].repetitions;
@@ -185,10 +185,10 @@ TEST_F(measure_test, repetitions_of_a_case_share_one_iteration_count) {
 TEST_F(measure_test, times_are_those_of_an_iteration) {
   const Result result = measure_quietly({fake_case(1)});
   for (const auto& repetition : result.cases[0].repetitions) {
-    EXPECT_GE(repetition.real_ns, 50'000);  // an iteration sleeps this long
+    EXPECT_GE(repetition.real_ns, 50'000);  // each iteration sleeps this long
     EXPECT_LT(repetition.real_ns, 50'000'000);
     EXPECT_GE(repetition.cpu_ns, 0);
-    EXPECT_LT(repetition.cpu_ns, repetition.real_ns);  // sleeping takes none
+    EXPECT_LT(repetition.cpu_ns, repetition.real_ns);  // sleeping takes no CPU time
   }
 }
 
@@ -208,7 +208,7 @@ TEST_F(measure_test, each_case_is_built_once) {
   EXPECT_EQ(doings.built, 2);
 }
 
-/// The order in which the repetitions ran: each verifies once, after all the warm-ups.
+/// Returns the order in which the repetitions ran: each verifies once, after all warm-ups.
 std::vector<std::uint64_t> order_with_seed(std::uint64_t seed) {
   doings = Doings{};
   Settings settings = quick_settings();
@@ -381,7 +381,7 @@ TEST_F(measure_test, min_time_is_reached) {
   EXPECT_DOUBLE_EQ(result.min_time_s, 0.03);
   EXPECT_DOUBLE_EQ(result.warmup_s, 0.002);
   for (const auto& repetition : result.cases[0].repetitions) {
-    // Half of it, since others may have prolonged the naps by which the count was determined.
+    // Half of it, as others may have prolonged the naps that determined the count.
     EXPECT_GE(static_cast<double>(repetition.iterations) * repetition.real_ns, 0.015e9);
   }
 }
@@ -399,21 +399,21 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
     for (const auto& repetition : each.repetitions)
       in_repetitions += static_cast<double>(repetition.iterations) * repetition.real_ns * 1e-9;
   }
-  // If others take the CPU meanwhile, more of the budget goes into what is around the repetitions.
+  // If others take the CPU meanwhile, more of the budget is spent around the repetitions.
   const double left_to_them = *settings.time_budget_s - (took - in_repetitions);
   EXPECT_GT(took, 0.5);
   EXPECT_LT(took, 2.5);
   EXPECT_GT(result.min_time_s, std::min(0.05, left_to_them / 12));
   EXPECT_LT(result.min_time_s, 1.0 / 6);
   EXPECT_LT(result.warmup_s, 0.2);
-  // Others may have prolonged the repetitions, so that the last ones had no time left.
+  // Others may have prolonged repetitions so much that no time was left for the last ones.
   EXPECT_TRUE(result.repetitions_left == 0 || took > 0.75) << result.repetitions_left;
   EXPECT_GE(result.cases[1].repetitions.size(), 1U);
 }
 
 TEST_F(measure_test, time_budget_bounds_what_takes_longer_than_planned) {
   Settings settings = quick_settings();
-  settings.repetitions = 300;  // of 10 ms at least
+  settings.repetitions = 300;  // at least 10 ms each
   settings.time_budget_s = 0.2;
   const auto begin = std::chrono::steady_clock::now();
   const Result result = measure_quietly({fake_case(1)}, settings);
@@ -515,7 +515,7 @@ TEST_F(measure_test, in_turn_with_given_iterations_does_the_same_each_time) {
       EXPECT_EQ(result.cases[0].repetitions.size(), 1U);
       EXPECT_EQ(result.cases[0].repetitions.at(0).iterations, 3);
       auto counters = result.cases[0].repetitions.at(0).counters;
-      EXPECT_EQ(counters.erase("voluntary_switches"), 1U);  // the kernel's are its own
+      EXPECT_EQ(counters.erase("voluntary_switches"), 1U);  // those of the kernel vary
       EXPECT_EQ(counters.erase("involuntary_switches"), 1U);
       counters.erase("queued_ns");
       return counters;

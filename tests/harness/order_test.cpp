@@ -34,8 +34,8 @@ TEST(order, longer_run_begins_like_a_shorter_one) {
   EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), longer.begin()));
 }
 
-// Each of the 6 orders of 3 cases should come up in a sixth of 6000 rounds: 1000, with a standard
-// deviation of 29. The bounds are five of those.
+// Each of the 6 orders of 3 cases should occur in a sixth of 6000 rounds: 1000, with a standard
+// deviation of 29. The bounds are five of those away.
 TEST(order, every_order_of_a_round_is_about_equally_likely) {
   const auto order = interleaved_order(3, 6'000, 3);
   std::map<std::vector<std::size_t>, int> seen;

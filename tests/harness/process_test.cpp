@@ -1,4 +1,4 @@
-// run_process(): every way in which a program can end, or not.
+// run_process(): every way in which a program can end, or fail to end.
 #include "harness/os/process.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
   const std::string careful = "trap 'echo cleaned; exit' TERM" + loop;
   EXPECT_EQ(asked_to_end_when_ready(careful, 30).output, "cleaned\n");
   EXPECT_EQ(asked_to_end_when_ready(careful, 0).output, "");
-  // A shell dies at once; what it waits for is given the time all the same, whatever it has closed.
+  // A shell dies at once, but its children get their time to end, whatever they have closed.
   const std::string slow = "(trap 'sleep 0.3; echo cleaned >" + cleaned + "; exit' TERM" + loop +
                            ") >/dev/null 2>&1 & wait";
   std::filesystem::remove(cleaned);
@@ -122,7 +122,7 @@ TEST(process_test, who_waits_is_told_the_time) {
   EXPECT_GT(last_s, 0.1);
 }
 
-/// While it lives, its thread, and what that starts, may use the first of its CPUs only.
+/// Restricts its thread, and what that starts, to the first of its CPUs for as long as it lives.
 class OnOneCpu {
  public:
   OnOneCpu() {
@@ -142,9 +142,9 @@ class OnOneCpu {
   cpu_set_t before_{};
 };
 
-// Runs next to more hogs than there are CPUs. Since Linux 6.12, a task that falls asleep may stay
-// in the run queue for a while, and if it is moved to another CPU then, its sleep is counted as
-// waiting.
+// Runs next to more busy threads than there are CPUs. Since Linux 6.12, a task that falls asleep
+// may stay in the run queue for a while, and if it is moved to another CPU during that time, its
+// sleep counts as waiting.
 TEST(process_test, what_waits_for_a_cpu_is_told_from_what_sleeps) {
   if (read_schedules().empty()) GTEST_SKIP() << "this kernel does not tell";
   std::stop_source stop;
@@ -177,7 +177,7 @@ TEST(process_test, garbage_without_end_is_bounded) {
   EXPECT_EQ(outcome.errors, "end\n");
 }
 
-/// Whether there is no such process any more, or will be none in a moment.
+/// Whether the process is gone, or will be in a moment.
 bool ends(pid_t pid) {
   const std::filesystem::path stat = "/proc/" + std::to_string(pid) + "/stat";
   for (int i = 0; i < 500; ++i) {
@@ -190,7 +190,7 @@ bool ends(pid_t pid) {
   return false;
 }
 
-/// Starts a process that has left its group, its session and its parent, as a daemon has.
+/// A command for a process that has left its group, session and parent, like a daemon.
 std::string daemon_to(const std::string& file) {
   return "(setsid sh -c 'echo $$ >" + file + "; exec sleep 60' </dev/null >/dev/null 2>&1 &); " +
          "while ! test -s " + file + "; do sleep 0.01; done";

@@ -1,4 +1,4 @@
-// split_command(), and how a program is found out and spoken to.
+// split_command(), and how the kind of a program is found out and how it is called.
 #include "harness/trials/program.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(program_test, commands_without_words_or_with_an_open_quote_are_refused) {
 
 class Scripts : public testing::Test {
  protected:
-  /// Makes a program that does this.
+  /// Makes a program that runs `body`.
   std::string script(const std::string& name, const std::string& body) {
     return root_.script(name, body);
   }
@@ -94,7 +94,7 @@ TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
   EXPECT_NE(failure({"/no/such"}).find("cannot be started"), std::string::npos);
 }
 
-// It takes words that it does not know for none.
+// The program ignores words that it does not know.
 TEST_F(Scripts, a_benchmark_that_overlooks_the_question_for_a_version_runs_nothing) {
   const auto path =
       script("b", "case \"$*\" in *list_tests*) echo a; echo b ;; *) touch \"$0.ran\" ;; esac");
@@ -122,7 +122,7 @@ TEST_F(Scripts, each_question_ends_with_the_time_that_a_process_may_take) {
                    {path}, {}, {.timeout_s = 0.2, .waiting = [&](double s) { told_s = s; }}),
                ProgramError);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
-  EXPECT_GT(told_s, 0.2);  // of both questions
+  EXPECT_GT(told_s, 0.2);  // over both questions
 }
 
 TEST_F(Scripts, what_never_ran_and_what_measures_nothing_is_told_from_what_failed) {
@@ -191,7 +191,7 @@ TEST_F(Scripts, a_relative_command_means_the_same_in_another_folder) {
   EXPECT_EQ(Program::find_out({path.string()}, {}, {.folder = "/"}).listed(), Words{"BM_a"});
 }
 
-/// What a test binary of Go answers, without Go.
+/// Answers like a test binary of Go, without Go.
 class Go : public Scripts {
  protected:
   Program program(const std::string& prints = "BenchmarkSort-2 100 1500 ns/op 3 B/op") {
@@ -252,7 +252,7 @@ TEST_F(Scripts, a_program_that_prints_lines_is_told_what_is_wanted) {
   SampleRequest request;
   request.repetitions = 7;
   request.min_time_s = 0.25;
-  request.benchmarks = {"one", "a two"};  // and not "three", which it prints all the same
+  request.benchmarks = {"one", "a two"};  // but not "three", which it prints all the same
   const model::Run run = program.measure(request, folder_ / "unused", {});
   ASSERT_EQ(run.cases.size(), 2U);
   EXPECT_EQ(run.cases.at(0).repetitions.at(0).real_ns, 7e6);
@@ -278,8 +278,8 @@ TEST(Kinds, have_different_names) {
   EXPECT_THROW((void)named_kind("goo"), UsageError);
 }
 
-/// Two folders with a copy of one binary each. Any will do that answers: /bin/echo prints its
-/// arguments, so that it "lists" something.
+/// Two folders, each with a copy of one binary. Any that answers will do: /bin/echo prints its
+/// arguments, so it "lists" something.
 class Identical : public Scripts {
  protected:
   Identical() {

@@ -1,4 +1,4 @@
-// How long the processes of a trial measure, by what they cost and what the budget leaves.
+// How long the processes of a trial measure, given their cost and the remaining budget.
 #include "harness/trials/sampling_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using reports::model::Sampling;
 
 const Sampling kUsual = reports::model::PairedSetup();
 
-/// A process with so many benchmarks of 10 µs.
+/// The cost of a process with `benchmarks` benchmarks, of 10 µs by default.
 ProcessCost cost(double start_s, std::size_t benchmarks, double iteration_s = 1e-5) {
   return {start_s, std::vector<double>(benchmarks, iteration_s)};
 }

@@ -22,7 +22,7 @@ TEST(stored, results_that_are_no_files_are_refused) {
   EXPECT_EQ(said("/tmp"), "/tmp: is a folder, not a file");
   const auto huge = fs::temp_directory_path() / "taskbench-huge.json";
   std::ofstream(huge) << "{";
-  fs::resize_file(huge, json::kMaxResultBytes + 1);  // sparse
+  fs::resize_file(huge, json::kMaxResultBytes + 1);  // a sparse file
   EXPECT_TRUE(contains(said(huge), "is larger than 256 MiB"));
   fs::remove(huge);
   EXPECT_TRUE(contains(said("/dev/zero"), "/dev/zero: does not end after 256 MiB"));

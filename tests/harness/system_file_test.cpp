@@ -73,8 +73,8 @@ TEST(system_file, files_longer_than_a_block_are_read_whole) {
   EXPECT_EQ(content_of(root.path() / "long"), content);
 }
 
-/// The number of the frame of memory that the first page of a file lies in; 0 if that is not ours
-/// to know.
+/// The number of the page frame that holds the first page of a file; 0 if this process may not
+/// know.
 std::uint64_t frame_of(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.get(), 0);
@@ -92,7 +92,7 @@ TEST(FileContent, of_a_file_that_is_placed_anew_lies_elsewhere_and_is_the_same) 
   const FakeRoot root;
   const std::filesystem::path path = root.path() / "program";
   const std::string bytes(1 << 20, 'x');
-  ASSERT_TRUE(write_atomically(path, bytes).ok());  // synced: what is not cannot be dropped
+  ASSERT_TRUE(write_atomically(path, bytes).ok());  // synced, as unsynced pages cannot be dropped
   const std::uint64_t before = frame_of(path);
   place_anew(root.path() / "missing");
   std::set<std::uint64_t> frames;

@@ -1,4 +1,4 @@
-// From the runtime's events to slices, and a case that is traced.
+// Conversion of the runtime's events to slices, and a traced case.
 #include "harness/bench/tracing.hpp"
 
 #include <gtest/gtest.h>

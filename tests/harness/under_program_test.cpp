@@ -1,4 +1,4 @@
-// A server under a wrk that leaves before its last requests were answered.
+// A server under a wrk that exits before its last requests are answered.
 #include "workloads/net/under_program.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using namespace workloads;
 using namespace workloads::net;
 
-/// Opens two connections, and says that 30 requests on them were answered.
+/// Opens two connections, and reports that 30 requests on them were answered.
 constexpr const char* kWrk = R"(#!/bin/bash
 port=${@: -1}; port=${port##*:}; port=${port%/}
 exec 3<>/dev/tcp/127.0.0.1/$port 4<>/dev/tcp/127.0.0.1/$port
@@ -30,7 +30,7 @@ echo "  30 requests in 1.10s, 13.36MB read"
 echo "Requests/sec:  84502.40"
 )";
 
-/// A wrk that stands before all others in PATH.
+/// A wrk that comes before all others in PATH.
 class FakeWrk {
  public:
   FakeWrk() {
@@ -51,7 +51,7 @@ class FakeWrk {
   const std::string path_ = std::getenv("PATH");
 };
 
-/// Counts 15 answers for each connection of wrk's, a while after that was closed.
+/// Counts 15 answers for each connection of wrk, some time after it was closed.
 class LateServer {
  public:
   explicit LateServer(rt::Runtime& runtime)

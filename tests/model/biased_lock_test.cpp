@@ -1,4 +1,4 @@
-// The lock that one thread owns: never two threads inside, whether its gate is open, ajar or shut.
+// BiasedLock: two threads are never inside at once, whether its gate is open, ajar or shut.
 #include "runtime/base/biased_lock.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Counts in a plain slot: a race, or a lost count, if two are inside at once.
+/// Counts in a plain cell: two threads inside at once are a data race or lose a count.
 class Counted {
  public:
   void owner(int times) {
@@ -19,7 +19,7 @@ class Counted {
       lock_.owner_leave();
     }
   }
-  /// Returns how often it got inside.
+  /// Returns how often the visitor got inside.
   int visitor(int times) {
     int entered = 0;
     for (int i = 0; i < times; ++i) {

@@ -1,4 +1,4 @@
-// The threads for calls that block: they fall idle, are used again, end, and are waited for.
+// The pool of threads for blocking calls: threads go idle, are reused, end, and are waited for.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// A runtime that is nothing but its threads for calls that block.
+/// A runtime that consists only of its pool of threads for blocking calls.
 class Owner final : public task::Spawner {
  public:
   explicit Owner(std::uint32_t max_threads, std::chrono::nanoseconds idle_timeout = {})
@@ -58,7 +58,7 @@ TEST(BlockingPoolModel, a_thread_that_tires_of_waiting_misses_no_call) {
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
-// It would end as soon as it is idle again.
+// A leftover token would end the thread as soon as it is idle again.
 TEST(BlockingPoolModel, a_thread_that_was_called_as_it_tired_of_waiting_keeps_no_token) {
   holds(
       [] {
@@ -73,7 +73,7 @@ TEST(BlockingPoolModel, a_thread_that_was_called_as_it_tired_of_waiting_keeps_no
           parker.park();
         }
         const std::uint64_t threads = owner->pool.counters().threads;
-        // A wait that ends at its deadline takes the clock a second further.
+        // A wait that ends at its deadline advances the clock by a second.
         const bool tired = base::Clock::now() - begun >= std::chrono::seconds(1);
         mc::require(threads == 1 || tired, "it has not waited for long");
         end(*owner);
@@ -137,7 +137,7 @@ TEST(BlockingPoolModel, threads_that_were_left_alone_are_counted_until_they_end)
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// Calls that run at the same time, of which no more than `most` may.
+/// Calls that run at the same time, at most `most` of them.
 class AtOnce {
  public:
   explicit AtOnce(int most) : most_(most) {}
@@ -160,7 +160,7 @@ class AtOnce {
   int done_ = 0;
 };
 
-// Calls that would have to wait for each other if there were one thread less.
+// The calls wait for each other: with one thread fewer they would deadlock.
 TEST(BlockingPoolModel, as_many_calls_run_at_once_as_there_may_be_threads) {
   holds(
       [] {
@@ -202,7 +202,7 @@ TEST(BlockingPoolModel, no_more_calls_run_at_once_than_there_may_be_threads) {
       {.preemptions = 1, .weak_failures = 0});
 }
 
-// An idle thread is called by a token alone, and waits for no time-out.
+// There is no idle timeout here: only the token of the next call ends the wait.
 TEST(BlockingPoolModel, a_thread_that_is_idle_is_woken_for_the_next_call) {
   holds(
       [] {
@@ -223,7 +223,7 @@ TEST(BlockingPoolModel, a_thread_that_is_idle_is_woken_for_the_next_call) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-// Two threads fall idle; two calls wake both, not the same one twice.
+// The second round has two idle threads and two calls: waking one of them twice is a deadlock.
 TEST(BlockingPoolModel, of_two_idle_threads_each_gets_a_call) {
   holds(
       [] {
@@ -244,7 +244,7 @@ TEST(BlockingPoolModel, of_two_idle_threads_each_gets_a_call) {
       {.preemptions = 1, .weak_failures = 0});
 }
 
-// The first call begins; the system gives no thread for the second, which waits its turn.
+// The first call begins; the system refuses a thread for the second, which waits its turn.
 TEST(BlockingPoolModel, calls_wait_their_turn_if_the_system_gives_one_thread) {
   holds(
       [] {
@@ -279,7 +279,7 @@ TEST(BlockingPoolModel, a_call_for_which_the_system_gives_no_thread_is_cancelled
       {.weak_failures = 0, .threads = 1});
 }
 
-/// A call that runs until it is let, and one behind it that must not begin.
+/// A running call that ends when allowed to, and a queued one that must not begin.
 struct RunningAndWaiting {
   const base::Ref<Owner> owner{new Owner(1)};
   park::Parker begun;
@@ -322,7 +322,7 @@ TEST(BlockingPoolModel, who_waits_for_the_end_waits_for_another_thread_that_canc
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// Is destroyed once it may be, and leaves a mark then.
+/// Its destructor waits until it may go on, and then leaves a mark.
 class LeavesAMark {
  public:
   LeavesAMark(base::Cell<int>& mark, park::Parker& begins, park::Parker& may_go_on)
@@ -344,8 +344,8 @@ class LeavesAMark {
   park::Parker& may_go_on_;
 };
 
-// The last thread has ended before the other one has cancelled, and nothing but the mutex hands
-// over what that has done.
+// The last pool thread has ended before the other thread is done cancelling: only the mutex orders
+// what that thread has done before the end of the join.
 TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_as_it_cancelled) {
   holds(
       [] {
@@ -380,7 +380,7 @@ TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_
       {.preemptions = 1, .weak_failures = 0});
 }
 
-// Which cannot wait for itself.
+// The call runs on the pool's own thread, which cannot wait for itself.
 TEST(BlockingPoolModel, a_call_that_ends_its_own_pool_is_told_that_it_cannot_wait) {
   holds(
       [] {

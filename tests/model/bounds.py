@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Groups what the models print by what they are models of: the rows of a table in
-docs/design/permutation_testing.md. Reads their output from standard input."""
+"""Groups the rows that the models print by suite, for the table in
+docs/design/permutation_testing.md. Reads them from standard input."""
 
 import re
 import sys

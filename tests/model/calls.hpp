@@ -6,12 +6,12 @@
 
 namespace taskbench::rt::model {
 
-/// Lets one thread go on when it was called so many times.
+/// Lets one thread continue after a given number of calls.
 class Calls {
  public:
   explicit Calls(int wanted) : wanted_(wanted) {}
   void call() {
-    // acq_rel: the last one hands over what all have done
+    // acq_rel: the last call hands over what all callers have done
     if (count_.fetch_add(1, base::acq_rel) + 1 == wanted_) (void)parker_.unpark();
   }
   void await() { parker_.park(); }
@@ -27,13 +27,13 @@ inline Task<int> makes_a_call(Calls& calls) {
   co_return 1;
 }
 
-/// Blocks until `calls` were made.
+/// Blocks until `calls` has been called often enough.
 inline Task<int> blocks_until(Calls& calls) {
   block_in_place([&] { calls.await(); });
   co_return 1;
 }
 
-/// Blocks until `own` were made, after it has made one of `other`.
+/// Calls `other`, then blocks until `own` has been called often enough.
 inline Task<int> calls_and_blocks_until(Calls& other, Calls& own) {
   block_in_place([&] {
     other.call();

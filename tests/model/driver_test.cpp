@@ -1,5 +1,5 @@
-// Whoever sleeps in the driver or beside it is woken: by a token, and by a timer that somebody sets
-// at that moment; and a timer fires or is cancelled, never both.
+// The driver: a thread that sleeps inside or outside is woken by a token, and by a timer that is
+// set at that moment; a timer either fires or is cancelled, never both.
 #include "runtime/driver/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using driver::Driver;
 
-/// Waits for a timer, which is due as soon as it is set, or at `when`.
+/// Waits for a timer that is due at `when`, by default at once.
 class Due : private task::Leaf {
  public:
   explicit Due(driver::Wheel& wheel, base::Clock::time_point when = {})
@@ -51,7 +51,7 @@ class Due : private task::Leaf {
   driver::Timer timer_;
 };
 
-/// Gives `parker` a token when the timer has fired.
+/// Gives `parker` a token once the timer has fired.
 Task<int> waits(driver::Wheel& wheel, park::Parker* parker, base::Clock::time_point when = {}) {
   co_await Due(wheel, when);
   if (parker != nullptr) (void)parker->unpark();
@@ -67,7 +67,7 @@ void sleep(Driver& driver, park::Parker& parker) {
   driver.dispatch(nullptr);
 }
 
-/// A task that waits for a timer of `wheel`, which is due, or will be.
+/// A task that waits for a timer of `wheel`.
 class WaitsForATimer {
  public:
   explicit WaitsForATimer(driver::Wheel& wheel, park::Parker* parker = nullptr,
@@ -83,7 +83,7 @@ class WaitsForATimer {
   const JoinHandle<int> handle_;
 };
 
-/// A thread that has left its sleep for a timer, and so has the driver until it dispatches.
+/// A thread whose sleep has ended for a timer: it holds the driver until it dispatches.
 class HasTheDriver {
  public:
   explicit HasTheDriver(Driver& driver) : driver_(driver), timer_(driver.outside_wheel()) {
@@ -99,8 +99,7 @@ class HasTheDriver {
   const WaitsForATimer timer_;
 };
 
-/// Sleeps in `sleeper` until somebody wakes it, by a token of its own that nobody else should
-/// touch.
+/// Sleeps in `sleeper` until woken by a token of its own, which nobody else should touch.
 class Untouched {
  public:
   explicit Untouched(park::Sleeper& sleeper) : sleeper_(sleeper) {}
@@ -149,7 +148,7 @@ TEST(DriverModel, a_token_wakes_who_goes_over_to_epoll) {
   });
 }
 
-// Otherwise what becomes ready in epoll would wake nobody.
+// Otherwise descriptors that become ready in epoll would wake nobody.
 TEST(DriverModel, who_sleeps_inside_goes_over_to_epoll_when_that_is_opened) {
   holds([] {
     const base::Ref<Driver> driver(new Driver(0));
@@ -162,8 +161,8 @@ TEST(DriverModel, who_sleeps_inside_goes_over_to_epoll_when_that_is_opened) {
   });
 }
 
-/// A thread goes to sleep while another one opens epoll; then `wake` ends the sleep, by a thread
-/// that has not seen it opened, unless it was told by the one that sleeps there.
+/// A thread goes to sleep while another one opens epoll. Then `wake` ends the sleep, on a thread
+/// that learns of epoll only from the sleeping one.
 template <class Wake>
 void wakes_who_has_seen_epoll_opened(const Wake& wake) {
   const base::Ref<Driver> driver(new Driver(0));
@@ -199,7 +198,7 @@ void tokens_wake_two(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();
   park::Parker one(*driver);
-  // With epoll it is of the reserve, which does not watch before it is appointed.
+  // With epoll, the second thread is of the reserve, which does not watch until it is appointed.
   park::Parker two(use == Use::epoll ? driver->reserve() : static_cast<park::Sleeper&>(*driver));
   base::Thread first([&] { sleep(*driver, one); });
   base::Thread second([&] { sleep(*driver, two); });
@@ -236,7 +235,7 @@ TEST(DriverModel, nobody_has_to_be_told_to_watch_who_went_to_sleep_beside_somebo
   holds([] { nobody_has_to_be_told(Use::epoll); }, {.preemptions = 3, .weak_failures = 0});
 }
 
-/// How many waits have ended at a deadline in this execution, each of which takes a second.
+/// The number of waits in this execution that have ended at a deadline; each takes a second.
 std::int64_t timeouts() {
   return std::chrono::floor<std::chrono::seconds>(base::Clock::now().time_since_epoch()).count();
 }
@@ -250,17 +249,17 @@ TEST(DriverModel, nobody_has_to_watch_where_there_is_nothing_to_watch) {
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
-/// Waits end at their deadlines once nothing else is left to do.
+/// Waits end at their deadlines only when no thread can run.
 constexpr mc::Options kPatient{.preemptions = 1, .weak_failures = 0, .timeouts = true, .early = 0};
 
-/// Returns, where all are patient, once all others sleep.
+/// Returns once all other threads sleep, if the options are kPatient.
 void let_others_fall_asleep() {
   park::Parker parker;
   (void)parker.park_until(base::Clock::now() + std::chrono::seconds(1));
 }
 
-/// Two threads sleep in `sleeper` while somebody has the driver. Returns how many watches have
-/// ended.
+/// Two threads sleep in `sleeper` while another thread holds the driver. Returns how many watches
+/// have ended.
 std::int64_t watches_of_two(Driver& driver, park::Sleeper& sleeper) {
   const HasTheDriver here(driver);
   park::Parker one(sleeper);
@@ -296,7 +295,7 @@ TEST(DriverModel, the_reserve_does_not_watch_while_somebody_has_the_driver) {
       kPatient);
 }
 
-// As long as somebody has the driver, who watches need not be replaced when it leaves.
+// While a thread holds the driver, a watcher that leaves need not be replaced.
 TEST(DriverModel, nobody_is_told_to_watch_while_somebody_has_the_driver) {
   holds(
       [] {
@@ -314,7 +313,7 @@ TEST(DriverModel, nobody_is_told_to_watch_while_somebody_has_the_driver) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-// Nothing but the end of its watch, for which it has no time here, lets it take the driver.
+// A watcher takes the driver only when its watch ends, and there are no timeouts here.
 TEST(DriverModel, who_is_told_to_watch_lets_others_look_first) {
   holds(
       [] {
@@ -330,7 +329,8 @@ TEST(DriverModel, who_is_told_to_watch_lets_others_look_first) {
       {.preemptions = 3, .weak_failures = 0});
 }
 
-// It would tell the next one, which tells the first when that is back in the line.
+// Otherwise it would appoint the next one, which appoints the first again once that is back in
+// line.
 TEST(DriverModel, who_is_told_to_watch_stays_in_the_line) {
   holds(
       [] {
@@ -367,7 +367,8 @@ TEST(DriverModel, a_sleep_beside_somebody_else_ends_at_its_deadline) {
       {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
-// As a worker does that was chosen while its sleep ended for a timer: its token is on its way.
+// Like a worker that was chosen to be woken while its sleep ended for a timer: its token is on its
+// way.
 TEST(DriverModel, who_has_the_driver_may_sleep_again_before_it_dispatches) {
   holds(
       [] {
@@ -391,7 +392,7 @@ TEST(DriverModel, a_token_that_is_there_ends_the_sleep_without_the_driver) {
   holds([] {
     const base::Ref<Driver> driver(new Driver(0));
     (void)driver->epoll_descriptor();
-    // An event before it, which has been dispatched.
+    // An earlier event, already dispatched.
     driver::Registration ready;
     base::Poller::opened->report(&ready, EPOLLIN);
     driver->look(nullptr);
@@ -401,7 +402,7 @@ TEST(DriverModel, a_token_that_is_there_ends_the_sleep_without_the_driver) {
   });
 }
 
-// While somebody else has the driver, what it left behind there must not stand for it.
+// What the thread left behind inside must not stand for it while another thread holds the driver.
 TEST(DriverModel, who_has_slept_inside_is_woken_from_its_next_sleep_beside) {
   holds(
       [] {
@@ -424,7 +425,7 @@ TEST(DriverModel, who_has_slept_inside_is_woken_from_its_next_sleep_beside) {
       {.preemptions = 1, .weak_failures = 0});
 }
 
-// Otherwise events would go to one of them, and wake-ups to the other.
+// Otherwise events would go to one epoll instance, and wake-ups to the other.
 TEST(DriverModel, of_two_that_need_epoll_at_once_one_opens_it) {
   holds([] {
     const base::Ref<Driver> driver(new Driver(0));
@@ -451,7 +452,7 @@ TEST(DriverModel, the_watcher_takes_a_driver_that_was_left) {
       {.preemptions = 2, .weak_failures = 0, .stale = 1, .timeouts = true});
 }
 
-/// A timer is set while a thread goes to sleep, and nothing else would wake it.
+/// A timer is set while a thread goes to sleep; nothing else would wake that thread.
 void timer_wakes(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();
@@ -482,8 +483,8 @@ TEST(DriverModel, who_looks_fires_its_own_timers_though_somebody_else_has_the_dr
   });
 }
 
-// A wheel that went by the clock while a timer waits would pass that, to come back to its slot with
-// the next turn.
+// If the wheel advanced with the clock while a timer waits, it would pass that timer's slot and
+// come back to it only in the next turn.
 TEST(DriverModel, a_timer_that_is_overdue_fires_though_another_was_set_before_anybody_looked) {
   holds(
       [] {
@@ -498,7 +499,8 @@ TEST(DriverModel, a_timer_that_is_overdue_fires_though_another_was_set_before_an
       kPatient);
 }
 
-/// The runtime of one worker, as its thread sees it: one of the wheels is its own.
+/// The runtime of one worker, as its thread sees it: one of the driver's wheels is the worker's
+/// own.
 class OneWorker final : public task::Spawner {
  public:
   OneWorker(Driver& driver, driver::Wheel& own) : driver_(driver), own_(own) {}
@@ -515,8 +517,8 @@ class OneWorker final : public task::Spawner {
   driver::Wheel& own_;
 };
 
-/// What the owner of a wheel does until `is_over`: a visitor that has found it inside yields until
-/// it has gone on.
+/// What the owner of a wheel does until `is_over`: a visitor that finds the owner inside yields
+/// until the owner has made progress.
 void go_on(const base::Atomic<bool>& is_over) {
   base::Atomic<int> rounds{0};
   while (!is_over.load(base::relaxed)) {
@@ -525,7 +527,7 @@ void go_on(const base::Atomic<bool>& is_over) {
   }
 }
 
-// Whoever looks would store that nothing is due, over the time of the timer that came meanwhile.
+// The visitor might store that nothing is due, over the time of the timer set meanwhile.
 TEST(DriverModel, a_timer_that_a_worker_sets_while_another_thread_fires_its_wheel_fires) {
   holds(
       [] {
@@ -547,8 +549,8 @@ TEST(DriverModel, a_timer_that_a_worker_sets_while_another_thread_fires_its_whee
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// A timer of `wheel`, which one thread cancels while another one, by `look`, fires it. `look` is
-/// given what says that it is over.
+/// One thread cancels a timer of `wheel` while another fires it through `look`, which gets the flag
+/// that says when the test is over.
 template <class Look>
 void fires_or_is_cancelled(driver::Wheel& wheel, const Look& look) {
   OnAThread runs;
@@ -578,7 +580,7 @@ TEST(DriverModel, a_timer_fires_or_is_cancelled) {
       kNoWeakFailures);
 }
 
-// By a thread that is another worker, or none.
+// The other thread is another worker or no worker at all.
 TEST(DriverModel, a_timer_of_a_worker_fires_or_is_cancelled_by_another_thread) {
   holds(
       [] {

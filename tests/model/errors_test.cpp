@@ -1,4 +1,4 @@
-// What the tester must find, and say: each kind of error, planted.
+// Each kind of error, planted: the tester must find it and say what it is.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +15,7 @@
 namespace mc::testing {
 namespace {
 
-/// Expects that the check fails, with these words in its message. Returns the result.
+/// Expects the check to fail with these words in its message. Returns the result.
 template <class Body>
 Result fails(const std::string& words, Body body, const Options& options = {}) {
   Result result = check(options, body);
@@ -96,8 +96,8 @@ TEST(Races, of_a_write_with_what_a_thread_reads_first) {
   });
 }
 
-// The third thread carries the word without handing anything over: so the second fence always comes
-// after the first, and still nothing happens before anything.
+// The third thread passes the flag on without synchronising, so the second fence always comes after
+// the first, and still nothing happens before the read.
 TEST(Races, are_not_hidden_by_seq_cst_fences) {
   fails("data race", [] {
     Cell<int> cell{0};
@@ -144,8 +144,8 @@ TEST(Races, none_through_a_mutex_a_join_or_a_released_flag) {
   });
 }
 
-/// Hands a cell over by a relaxed flag behind a fence; the reader has `load`, and then a fence.
-/// `through`: a third thread adds to the flag in between.
+/// A cell is handed over by a fence and a relaxed flag. The reader loads the flag with `load`, then
+/// passes its own fence, if any. `through`: a third thread adds to the flag in between.
 std::function<void()> handed_over(Fence writers, Order load, std::optional<Fence> readers,
                                   bool through = false) {
   return [=] {
@@ -252,7 +252,7 @@ TEST(References, counted_relaxed_destroy_what_another_thread_uses) {
 
 TEST(Memory, that_is_never_freed_is_a_leak) {
   fails("leak: 4 bytes that thread 0 allocated", [] {
-    void* volatile memory = operator new(4);  // the compiler would leave it out
+    void* volatile memory = operator new(4);  // volatile: the compiler would remove the allocation
     (void)memory;
   });
 }
@@ -260,7 +260,7 @@ TEST(Memory, that_is_never_freed_is_a_leak) {
 TEST(Memory, freed_twice) {
   fails("double free", [] {
     void* memory = operator new(4);
-    void* volatile again = memory;  // the compiler would see it
+    void* volatile again = memory;  // volatile: the compiler would notice the double free
     operator delete(memory);
     operator delete(again);
   });
@@ -388,8 +388,8 @@ TEST(Waiting, for_what_nobody_writes_is_a_livelock) {
   });
 }
 
-// What is written between the look and the first yield is seen by the next look, and so must the
-// second yield come to an end.
+// What is written between the look and the first yield is seen by the next look, so the second
+// yield must end, too.
 TEST(Waiting, in_a_loop_that_yields_twice_ends) {
   holds([] {
     Atomic<bool> flag{false};
@@ -495,7 +495,7 @@ TEST(Waiting, a_timeout_races_a_notification) {
       options);
 }
 
-// Else a thread that looks again and again would go on for ever, and no other ever.
+// Otherwise a thread that looks again and again would keep all others from running.
 TEST(Waiting, a_thread_that_looks_again_and_again_lets_others_go_on) {
   Options options;
   options.timeouts = true;

@@ -1,5 +1,5 @@
-// A light fence and a heavy one order as two seq_cst fences do, whichever way they pass, and while
-// that changes.
+// A light fence and a heavy one order like two seq_cst fences, in either mode and while the mode
+// changes.
 #include "runtime/base/asymmetric_fences.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Both store, pass their fences and load; `change` runs meanwhile. At least one must see the
+/// Two threads store, pass a fence each, and load, while `change` runs. At least one must see the
 /// other's store.
 template <class Change>
 void neither_misses_the_other(base::AsymmetricFences& fences, Change&& change) {

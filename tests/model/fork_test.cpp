@@ -1,5 +1,5 @@
-// Forks between two threads: the deque that they are stolen from, joins, and how a task is handed
-// over to the one that completes its join.
+// Forks between two threads: the deque they are stolen from, joins, and how a task moves to the
+// thread that completes its join.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using CellDeque = queue::ForkDeque<base::Cell<int>*>;
 
-/// CellValues that must be handed over.
+/// Values in cells: reading one that was not handed over is a data race.
 class CellValues {
  public:
   base::Cell<int>* make(int value) {
@@ -170,12 +170,11 @@ TEST(ForkDequeModel, a_slot_is_used_again_once_its_value_was_stolen) {
 /// A thread that runs forks: the one that polls the task, or a thief.
 class ForkWorker {
  public:
-  /// `others_awake`: nobody is to be woken.
   ForkWorker() : strand_(deque_, {&state_, 0, nullptr, nullptr}) {}
 
   void enter() { task::thread_context().strand = &strand_; }
 
-  /// Runs one fork of `victim`, if there is one to be had.
+  /// Runs one fork of `victim`, if it offers any.
   bool steal_from(ForkWorker& victim) {
     void* frame = nullptr;
     if (!victim.deque_.steal(frame)) return false;
@@ -191,7 +190,7 @@ class ForkWorker {
   task::Strand strand_;
 };
 
-/// Polls `task` on this thread, which is `worker`, until it has finished. Null: it was cancelled.
+/// Runs the task on this thread, which is `worker`, until it has finished. Null: it was cancelled.
 std::optional<int> run_on(ForkWorker& worker, OnAThread& thread, JoinHandle<int> handle) {
   worker.enter();
   thread.run(handle.header());
@@ -214,7 +213,7 @@ Fork<int> two_forks() {
   co_return one.get() + two.get();
 }
 
-/// Forks again where it goes on.
+/// Forks a second time on the thread that completes the first join.
 Fork<int> forks_twice() {
   const int first = co_await two_forks();
   const int second = co_await two_forks();
@@ -312,7 +311,7 @@ TEST(ForkJoinModel, the_task_goes_on_where_it_is_woken) {
       {.preemptions = 3});
 }
 
-/// As task_of_two(), but never goes on where not all has run.
+/// Like task_of_two(), but fails if it continues after a join that did not complete.
 Task<int> task_of_two_or_none() {
   base::Cell<int> one{0};
   base::Cell<int> two{0};

@@ -1,6 +1,6 @@
-// Machines and processors of `go` where the test does what the monitor would: it takes the
-// processor of a machine that blocks, and hands it on when it likes. The monitor itself never
-// looks, as no wait times out.
+// Machines and processors of `go`, with the test in the monitor's place: it takes the processor of
+// a machine that blocks, and hands it on when it likes. The monitor itself never looks, as no wait
+// times out.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// The engine that was made last, in this execution.
+/// The engine made last in this execution.
 go::Go* by_hand = nullptr;
 
 base::Ref<scheduler::Engine> make_by_hand(RuntimeOptions options) {
@@ -32,13 +32,13 @@ Runtime::Builder go_by_hand(unsigned processors) {
   return Runtime::Builder{}.scheduler(kByHand).workers(processors);
 }
 
-/// So many preemptions at most, and so many threads, the body's included.
+/// At most this many preemptions, and this many threads including the body's.
 mc::Options of_threads(int threads, int preemptions) {
   return {.preemptions = preemptions, .weak_failures = 0, .stale = 0, .threads = threads};
 }
 
-/// One preemption less than the fault needs that the model is for, but at night: with it, the model
-/// takes minutes.
+/// Only at night as many preemptions as it takes to find the fault that the model is for, as it
+/// then takes minutes; otherwise one less.
 mc::Options all_at_night(int threads, int preemptions) {
   const bool is_night = std::getenv("TASKBENCH_COMPARED_MODELS") != nullptr;
   return of_threads(threads, is_night ? preemptions : preemptions - 1);
@@ -54,7 +54,7 @@ go::Processor& retake() {
   mc::fail("no machine blocks");
 }
 
-/// Blocks until one has called, and keeps the processor that it comes back to until another has.
+/// Blocks until `end` was called, then keeps the processor it gets back until `last` was called.
 Task<int> blocks_and_comes_back(Calls& begun, Calls& end, Calls& last) {
   block_in_place([&] {
     begun.call();
@@ -75,7 +75,8 @@ void await_idleness() {
   while (!by_hand->idle.all_asleep()) base::yield_thread();
 }
 
-// Whom the body has counted as searching does not know of it, and may not search beside.
+// The body has counted the machine as searching, which the machine does not know; it may not
+// search.
 TEST(GoByHandModel, a_machine_that_stops_without_a_search_records_the_end_of_none) {
   holds(
       [] {
@@ -101,8 +102,8 @@ TEST(GoByHandModel, a_machine_that_stops_without_a_search_records_the_end_of_non
       of_threads(-1, 0));
 }
 
-// The machine has seen that another waits to go on, which is given a processor by somebody else
-// before the machine can give its own. It keeps that, and runs what the other waits for.
+// The machine sees another waiting to continue, but somebody else gives that one a processor before
+// the machine can give its own. It then keeps its own, and runs what the other waits for.
 TEST(GoByHandModel, a_machine_keeps_its_processor_if_who_came_back_was_just_given_another) {
   holds(
       [] {
@@ -121,8 +122,8 @@ TEST(GoByHandModel, a_machine_keeps_its_processor_if_who_came_back_was_just_give
       all_at_night(5, 1));
 }
 
-// Whoever finds no thread for the processor puts it among the idle ones. The machine that comes
-// back takes it from there, and is still to be seen waiting.
+// A caller that finds no thread for the processor puts it among the idle ones. The returning
+// machine takes it from there, and must still be seen waiting.
 TEST(GoByHandModel, a_machine_that_comes_back_takes_the_processor_that_was_just_put_down_for_it) {
   holds(
       [] {
@@ -141,8 +142,9 @@ TEST(GoByHandModel, a_machine_that_comes_back_takes_the_processor_that_was_just_
       of_threads(3, 2));
 }
 
-// The machine has looked for the task before it was queued, and does not look again as it falls
-// asleep, since somebody holds the other processor, and searches: one who gets no thread for it.
+// The machine looked before the task was queued. It does not look again as it falls asleep, because
+// the other processor is searching: its holder, who then gets no thread for it, must find the
+// machine.
 TEST(GoByHandModel, a_machine_that_falls_asleep_is_found_by_who_gets_no_thread_for_a_processor) {
   holds(
       [] {
@@ -159,7 +161,7 @@ TEST(GoByHandModel, a_machine_that_falls_asleep_is_found_by_who_gets_no_thread_f
 }
 
 // The end of the engine wakes the machine before there is a processor for it: it looks what it was
-// given while somebody else gives it one.
+// given while another thread gives it one.
 TEST(GoByHandModel, a_machine_that_is_woken_by_the_end_of_the_engine_waits_for_a_processor) {
   holds(
       [] {

@@ -1,5 +1,5 @@
-// A processor of `go` is handed on by the monitor when its machine blocks, and the machine that
-// comes back gets one again: every order of machines, processors and the monitor.
+// The monitor of `go` hands on the processor of a machine that blocks, and the returning machine
+// gets one again: every order of machines, processors and the monitor.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -13,7 +13,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Waits may time out: else the monitor would never look. It does so again and again.
+/// Waits may time out, or the monitor would never look; twice, as it looks repeatedly.
 mc::Options retaken(int preemptions) {
   return {.preemptions = preemptions, .weak_failures = 0, .stale = 0, .timeouts = true, .early = 2};
 }
@@ -22,7 +22,7 @@ Runtime go(unsigned processors) {
   return Runtime::Builder{}.scheduler("go").workers(processors).build();
 }
 
-// What the task has spawned is in the queue and next in line when it blocks.
+// When the task blocks, one of those it has spawned is in the queue, the other next in line.
 TEST(GoHandOverModel, what_was_queued_and_what_was_next_is_run_while_the_machine_blocks) {
   holds(
       [] {
@@ -43,7 +43,7 @@ TEST(GoHandOverModel, what_was_queued_and_what_was_next_is_run_while_the_machine
       retaken(1));
 }
 
-/// A section that ends at any moment of the monitor's looks, while a task waits in the queue.
+/// A section that may end at any point between the monitor's looks, while a task is queued.
 void a_section_that_ends_meanwhile() {
   Calls one(1);
   Runtime runtime = go(1);
@@ -62,8 +62,8 @@ TEST(GoHandOverModel, a_section_ends_while_the_monitor_decides) {
   holds(a_section_that_ends_meanwhile, retaken(1));
 }
 
-// The monitor has seen for long enough that the machine blocks, and then the machine goes on: only
-// one of the two has the processor, as long as the task goes on with it.
+// The machine continues after the monitor has seen it block for long enough: only one of the two
+// gets the processor, for as long as the task keeps running.
 TEST(GoHandOverModel, a_section_ends_between_the_monitor_s_look_and_its_taking) {
   holds(
       [] {
@@ -94,8 +94,7 @@ TEST(GoHandOverModel, a_section_ends_between_the_monitor_s_look_and_its_taking) 
       retaken(1));
 }
 
-/// Two sections, of which the first ends when the second has begun, and the second when a third
-/// task has run.
+/// The first section ends when the second has begun, and the second when a third task has run.
 void two_sections_and_a_task(unsigned processors) {
   Calls first(1);
   Calls second(1);
@@ -117,15 +116,15 @@ TEST(GoHandOverModel, of_two_processors_both_are_retaken_from_machines_that_wait
   holds([] { two_sections_and_a_task(2); }, retaken(0));
 }
 
-// The machine that comes back is the only one that could go on: no other is to be had.
+// The system gives no other thread: only the returning machine can continue.
 TEST(GoHandOverModel, a_machine_comes_back_to_a_processor_for_which_there_is_no_thread) {
   mc::Options options = retaken(1);
   options.threads = 3;
   holds(a_section_that_ends_meanwhile, options);
 }
 
-// The machine comes back when a processor without a thread has been taken from the idle ones for a
-// task from outside, and is about to be put back there.
+// The machine comes back while a processor without a thread has been taken from the idle ones, for
+// a task from outside, and is about to be put back.
 TEST(GoHandOverModel, a_machine_comes_back_while_a_task_from_outside_finds_no_thread) {
   mc::Options options = retaken(1);
   options.threads = 3;
@@ -145,8 +144,8 @@ TEST(GoHandOverModel, a_machine_comes_back_while_a_task_from_outside_finds_no_th
       options);
 }
 
-// Woken for a task, it meets one that comes back before it has found that task. It searches no
-// longer then, or nobody would be woken any more.
+// A machine woken for a task meets a returning one before it finds the task. It must then stop
+// searching, or nobody would be woken any more.
 TEST(GoHandOverModel, a_machine_that_searches_gives_its_processor_to_one_that_comes_back) {
   holds(
       [] {
@@ -173,7 +172,7 @@ TEST(GoHandOverModel, a_machine_that_searches_gives_its_processor_to_one_that_co
       retaken(0));
 }
 
-// Both machines come back while another holds the only processor.
+// Both machines come back while a third holds the only processor.
 TEST(GoHandOverModel, two_machines_come_back_to_one_processor) {
   holds(
       [] {
@@ -196,15 +195,14 @@ TEST(GoHandOverModel, two_machines_come_back_to_one_processor) {
       retaken(1));
 }
 
-/// Two processors, of which one was retaken from a machine that blocks, and for which there is no
-/// thread.
+/// Two processors, one of them retaken from a machine that blocks, with no thread to run it.
 mc::Options without_a_third_machine(int preemptions) {
   mc::Options options = retaken(preemptions);
   options.threads = 4;
   return options;
 }
 
-// The other machine falls asleep while somebody looks for one that could have that processor.
+// The other machine falls asleep while somebody looks for one to take that processor.
 TEST(GoHandOverModel, a_machine_that_falls_asleep_is_given_the_processor_without_a_thread) {
   holds(
       [] {
@@ -225,8 +223,8 @@ TEST(GoHandOverModel, a_machine_that_falls_asleep_is_given_the_processor_without
       without_a_third_machine(1));
 }
 
-// The machine comes back while somebody looks for one that could have that processor, and the other
-// is held up until it has gone on.
+// The machine comes back while somebody looks for one to take that processor, and the other machine
+// is held up until the first has continued.
 TEST(GoHandOverModel, a_machine_that_comes_back_is_given_the_processor_without_a_thread) {
   holds(
       [] {
@@ -234,7 +232,7 @@ TEST(GoHandOverModel, a_machine_that_comes_back_is_given_the_processor_without_a
         Calls end(1);
         Calls gone_on(1);
         Calls may_end(1);
-        base::Thread ends([&] {  // before the pool may take its place
+        base::Thread ends([&] {  // started before the pool can take its place
           may_end.await();
           end.call();
         });

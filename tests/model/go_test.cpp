@@ -1,5 +1,5 @@
-// What is lock-free in `go`: the task that is next in line, and a machine that comes back while the
-// last processor falls idle.
+// The lock-free parts of `go`: the task next in line, and a machine that comes back while the last
+// processor goes idle.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// A task, which whoever has it may write to.
+/// A task that its holder writes to: two holders at once are a data race.
 struct Errand {
   base::Cell<int> runs{0};
 
@@ -33,7 +33,7 @@ TEST(RunNextModel, each_task_is_run_once_by_its_holder_or_by_a_thief) {
       if (errand != nullptr) errand->run();
     };
     for (Errand& errand : errands) {
-      errand.runs.set(0);  // what is published with it
+      errand.runs.set(0);  // published by replace()
       run(next.replace(&errand));
     }
     run(next.take());
@@ -106,7 +106,7 @@ TEST(RefusedModel, a_machine_that_falls_asleep_is_found_by_who_gets_no_thread_fo
       const base::LockGuard lock(mutex);
       return sleeps;
     };
-    static_cast<void>(idle.park(1, false));  // no thread was to be had for it
+    static_cast<void>(idle.park(1, false));  // no thread could be started for it
     base::Thread leaver([&] {
       {
         const base::LockGuard lock(mutex);

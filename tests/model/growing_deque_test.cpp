@@ -1,5 +1,5 @@
-// The growing deque and the epochs that free its buffers: nothing is lost, nothing comes twice, and
-// nobody reads a buffer that was freed.
+// The growing deque and the epochs that free its buffers: nothing is lost or taken twice, and
+// nobody reads a freed buffer.
 #include "runtime/queue/growing_deque.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(EpochsModel, what_was_unlinked_is_freed_after_its_last_reader) {
       epochs.pin(0);
       const int value = link.load(base::acquire)->value.get();
       epochs.unpin(0);
-      epochs.pin(0);  // a second section, which lets nobody overlook the first
+      epochs.pin(0);  // a second section, so that nobody may overlook the first
       epochs.unpin(0);
       mc::require(value == 1 || value == 2, "one of the two");
       mc::sometimes("the old one", value == 1);
@@ -40,7 +40,7 @@ TEST(EpochsModel, what_was_unlinked_is_freed_after_its_last_reader) {
     });
     link.store(second.get(), base::release);
     epochs.defer(1, std::move(first));
-    // Each defer moves the epoch on where it may: this one frees the first, at the earliest.
+    // Each defer advances the epoch if it may; the first value is freed here at the earliest.
     epochs.defer(1, nullptr);
     epochs.defer(1, nullptr);
     reader.join();

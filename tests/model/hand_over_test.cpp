@@ -1,6 +1,6 @@
-// A worker of work_stealing whose thread blocks is handed on, with all that it has queued; and the
-// thread that comes back leaves it nothing. Sections depend on each other or on what was queued, so
-// that a watcher who is not called, or a task that is left behind, is a deadlock.
+// A work_stealing worker whose thread blocks is handed on with everything it has queued, and the
+// returning thread leaves nothing behind in it. Sections depend on each other or on queued tasks,
+// so a watcher that is not called, or a task left behind, is a deadlock.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,15 +16,15 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Every interleaving with at most so many preemptions, and as many more as TASKBENCH_DEEPER_MODELS
-/// says. Waits may time out: else nobody would look whether a section lasts.
+/// Every interleaving with at most `preemptions` preemptions, plus as many as
+/// TASKBENCH_DEEPER_MODELS says. Waits may time out, or nobody would notice that a section lasts.
 mc::Options sections(int preemptions) {
   const char* deeper = std::getenv("TASKBENCH_DEEPER_MODELS");
   const int more = deeper != nullptr ? std::atoi(deeper) : 0;
   return {.preemptions = preemptions + more, .weak_failures = 0, .stale = 0, .timeouts = true};
 }
 
-/// Threads that stand by do so for ever: one that is not called is a deadlock.
+/// Stand-by threads have no timeout, so one that is not called is a deadlock.
 Runtime::Builder work_stealing(unsigned workers, unsigned blocking_threads) {
   return Runtime::Builder{}
       .scheduler("work_stealing")
@@ -48,7 +48,7 @@ Task<int> blocks_until_another_has_run() {
   co_return co_await other;
 }
 
-// What the task has spawned is in the queue and in the LIFO slot when it blocks.
+// When the task blocks, one of those it has spawned is in the queue, the other in the LIFO slot.
 TEST(HandOverModel, what_was_queued_and_what_was_next_is_run_while_the_thread_blocks) {
   holds(
       [] {
@@ -68,8 +68,8 @@ TEST(HandOverModel, what_was_queued_and_what_was_next_is_run_while_the_thread_bl
       sections(2));
 }
 
-// The thread that comes back has a worker that nobody knows, into whose queue the yield puts the
-// task.
+// The returning thread has a worker that no other thread knows, and the yield puts the task into
+// its queue.
 TEST(HandOverModel, a_task_that_comes_back_spawns_and_yields) {
   holds(
       [] {
@@ -89,7 +89,7 @@ TEST(HandOverModel, a_task_that_comes_back_spawns_and_yields) {
       sections(2));
 }
 
-// The section ends at any moment of the watcher's two looks, and the task goes on either way.
+// The section may end at any point of the watcher's two looks; the task continues either way.
 TEST(HandOverModel, a_section_ends_while_the_watcher_decides) {
   holds(
       [] {
@@ -111,7 +111,7 @@ TEST(HandOverModel, a_section_ends_while_the_watcher_decides) {
       sections(2));
 }
 
-// A watcher that has seen nothing leaves, and the section that begins then calls another.
+// A watcher that has seen nothing leaves, and a section that begins then calls another.
 TEST(HandOverModel, of_two_sections_the_second_is_watched_though_the_first_was_short) {
   holds(
       [] {
@@ -130,7 +130,7 @@ TEST(HandOverModel, of_two_sections_the_second_is_watched_though_the_first_was_s
       sections(2));
 }
 
-// Each hand-over but the first uses a Worker that was handed on before, once its thread has left.
+// Each hand-over but the first reuses a Worker that was handed on before, once its thread has left.
 TEST(HandOverModel, a_worker_is_handed_on_again_to_one_that_was_handed_on_before) {
   holds(
       [] {
@@ -148,7 +148,7 @@ TEST(HandOverModel, a_worker_is_handed_on_again_to_one_that_was_handed_on_before
       sections(1));
 }
 
-// The thread that stands by gives up waiting when it is called.
+// The stand-by thread gives up waiting just as it is called.
 TEST(HandOverModel, a_thread_that_tires_of_standing_by_misses_no_call) {
   holds(
       [] {
@@ -165,8 +165,8 @@ TEST(HandOverModel, a_thread_that_tires_of_standing_by_misses_no_call) {
       sections(1));
 }
 
-// The first section ends when the second has begun, and that when a third task has run: both
-// workers are in sections, and one thread more is to be had.
+// The first section ends when the second has begun, and the second when a third task has run. Both
+// workers are in sections, and only one more thread is allowed.
 TEST(HandOverModel, of_two_workers_two_wait_in_sections_for_each_other_and_for_a_third_task) {
   holds(
       [] {
@@ -182,7 +182,7 @@ TEST(HandOverModel, of_two_workers_two_wait_in_sections_for_each_other_and_for_a
 }
 
 /// Three sections, each of which ends when the next has begun, and the last when another task has
-/// run: whoever takes over a worker has to see to it that the next one is taken over.
+/// run: a thread that takes over a worker must make sure that the next one is taken over, too.
 void three_sections_and_a_task(unsigned workers, unsigned blocking_threads) {
   Calls first(1);
   Calls second(1);
@@ -223,7 +223,7 @@ TEST(HandOverModel, three_sections_wait_for_each_other_though_the_system_gives_o
 }
 
 // Both workers are in sections, and the thread that takes over one of them is held up as well:
-// before, it has to see to it that somebody watches the other.
+// before that, it must make sure that somebody watches the other.
 TEST(HandOverModel, who_takes_over_one_of_two_blocked_workers_leaves_the_other_to_a_watcher) {
   holds(
       [] {
@@ -248,7 +248,7 @@ TEST(HandOverModel, who_takes_over_one_of_two_blocked_workers_leaves_the_other_t
       sections(0));
 }
 
-// No thread is to be had that could take over: the other worker has to be woken for what was next.
+// No thread is left to take over: the other worker must be woken for the task in the LIFO slot.
 TEST(HandOverModel, what_was_next_is_run_by_another_worker_if_the_system_gives_no_thread) {
   mc::Options options = sections(1);
   options.threads = 3;
@@ -268,8 +268,8 @@ TEST(HandOverModel, what_was_next_is_run_by_another_worker_if_the_system_gives_n
       options);
 }
 
-// Another worker looks for work while the tasks are on their way from one Worker to the next, whose
-// thread is held up by the first of them.
+// Another worker looks for work while the tasks move from one Worker to the next, whose thread is
+// held up by the first of them.
 TEST(HandOverModel, what_is_moved_is_seen_by_a_worker_that_falls_asleep_meanwhile) {
   holds(
       [] {
@@ -295,7 +295,7 @@ TEST(HandOverModel, what_is_moved_is_seen_by_a_worker_that_falls_asleep_meanwhil
       sections(1));
 }
 
-// The thread that comes back has retired its Worker when another section has it used again.
+// The returning thread has retired its Worker when another section reuses it.
 TEST(HandOverModel, a_worker_is_handed_on_to_the_one_that_a_thread_is_just_leaving) {
   holds(
       [] {
@@ -314,7 +314,7 @@ TEST(HandOverModel, a_worker_is_handed_on_to_the_one_that_a_thread_is_just_leavi
       sections(1));
 }
 
-/// Counts how often it is destroyed.
+/// Counts its destruction once, however often it is moved.
 class Once {
  public:
   explicit Once(base::Atomic<int>& count) : count_(&count) {}
@@ -327,7 +327,7 @@ class Once {
   base::Atomic<int>* count_;
 };
 
-// The runtime ends while the section lasts, while somebody takes the worker over, or afterwards.
+// The runtime ends during the section, while the worker is taken over, or afterwards.
 TEST(HandOverModel, what_a_blocked_worker_has_queued_is_destroyed_once_by_the_shutdown) {
   holds(
       [] {

@@ -1,4 +1,5 @@
-// Whoever falls asleep while something is pushed is woken, or sees it: otherwise nobody runs it.
+// A worker that falls asleep while something is pushed is woken, or sees it: otherwise nobody runs
+// it.
 #include "runtime/scheduler/work_stealing/idle.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 using work_stealing::Idle;
 
-/// What there is to do, published as the injector publishes its size, and no more than that.
+/// A count of tasks, published with relaxed operations only, as the injector publishes its size.
 class Count {
  public:
   void push() { count_.fetch_add(1, base::relaxed); }
@@ -31,7 +32,7 @@ class Count {
   base::Atomic<int> count_{0};
 };
 
-/// Things to do in the injector itself.
+/// Tasks in the injector itself.
 class Queued {
  public:
   void push() {
@@ -52,13 +53,13 @@ class Queued {
   queue::Injector<Node> injector_;
 };
 
-/// Workers that take from one place, and sleep in between.
+/// Workers that take from one place and sleep when it is empty.
 template <class Work>
 class Workers {
  public:
   explicit Workers(std::uint32_t count) : idle_(count) {}
 
-  /// Worker `index` sleeps, or is about to, and has not looked before.
+  /// Worker `index` is asleep, or about to be, without having looked.
   void sleeps(std::uint32_t index) {
     if (idle_.park(index, false)) look_again();
   }
@@ -69,7 +70,7 @@ class Workers {
     wake(idle_.worker_to_notify(pusher));
   }
 
-  /// Runs worker `index` until it has taken one.
+  /// Runs worker `index` until it has taken a task.
   void take(std::uint32_t index, bool searching = false) {
     while (!work_.take()) {
       if (idle_.park(index, searching)) look_again();
@@ -78,8 +79,8 @@ class Workers {
     }
     if (searching && idle_.stop_searching()) look_again();
   }
-  /// Runs worker `index` until one of the workers has taken the only one there is. `looks`: it
-  /// looks before it falls asleep for the first time.
+  /// Runs worker `index` until one of the workers has taken the only task. `looks`: it looks before
+  /// it falls asleep for the first time.
   void take_the_only_one(std::uint32_t index, bool looks) {
     for (bool searching = false; !(looks && work_.take()); searching = looks = true) {
       if (idle_.park(index, searching)) look_again();
@@ -89,12 +90,12 @@ class Workers {
     is_taken_.store(1, base::relaxed);
     for (park::Parker& parker : parkers_) (void)parker.unpark();
   }
-  /// A searcher has found several, of which it queues one and runs another.
+  /// A searcher has found several tasks: it queues one and runs another.
   void queue_and_stop_searching() {
     work_.push();
     if (idle_.stop_searching()) look_again();
   }
-  /// Runs worker `index`, which is asleep at first, until it has taken one.
+  /// Runs worker `index`, initially asleep, until it has taken a task.
   void wake_up_and_take(std::uint32_t index) {
     parkers_[index].park();
     take(index, true);
@@ -167,7 +168,7 @@ TEST(IdleModel, a_searcher_that_stops_sees_what_a_worker_pushed_behind_a_light_f
     workers.push(Idle::Pusher::worker);
     base::Thread searcher([&] { workers.take(0, true); });
     base::Thread sleeper([&] { workers.wake_up_and_take(1); });
-    workers.push(Idle::Pusher::worker);  // the third
+    workers.push(Idle::Pusher::worker);  // worker 2
     searcher.join();
     sleeper.join();
   });
@@ -201,8 +202,9 @@ TEST(IdleModel, the_last_worker_to_fall_asleep_sees_what_one_pushed_that_fell_as
   });
 }
 
-// Found by drawing interleavings of what_a_blocked_worker_took_from_the_injector_is_stolen without
-// any bound: of two searchers the one that is not the last to stop passes no fence.
+// Found by drawing unbounded interleavings of
+// what_a_blocked_worker_took_from_the_injector_is_stolen: of two searchers, the one that does not
+// stop last passes no fence.
 TEST(IdleModel, the_last_searcher_sees_what_one_queued_that_stopped_before) {
   holds([] {
     Workers<Count> workers(4);

@@ -1,6 +1,6 @@
-// The inbox that any thread adds to: nothing is lost, nothing comes twice, what one thread pushes
-// comes in its order, and a consumer that sleeps on an empty inbox is woken. And the injector,
-// where a mutex has to do the same.
+// The inbox, which any thread adds to: nothing is lost or taken twice, what one thread pushes keeps
+// its order, and a consumer that sleeps on an empty inbox is woken. The injector, too, which does
+// the same with a mutex.
 #include "runtime/queue/inbox.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// A node whose value is plain memory, which the inbox hands over.
+/// A node whose value is plain memory that the inbox hands over.
 struct Letter {
   Letter* queue_next = nullptr;
   base::Cell<int> value{0};
@@ -126,7 +126,7 @@ TEST(InjectorModel, guards_what_its_owner_does_under_the_same_mutex) {
   });
 }
 
-/// Moves all to a list that begins with `first`, and takes everything from it.
+/// Moves everything in `injector` between `first` and `last`. Returns the values in order.
 std::vector<int> moved_between(Letter& first, queue::Injector<Letter>& injector, Letter& last) {
   queue::Fifo<Letter> list;
   list.push_back(&first);

@@ -1,4 +1,4 @@
-// Searches that several processes share, and such that are killed and go on.
+// Searches shared by several processes, and searches that are killed and resumed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 
 const Program kReaders{{W(0, 1)}, {W(1, 1)}, {R(0), R(1), R(0)}, {R(1), R(0), R(1)}};
 
-/// A program of which many orders matter.
+/// A program in which many orders matter.
 const Program kOrdered{{W(0, 1, seq_cst), R(1, seq_cst), W(0, 2, seq_cst)},
                        {W(1, 1, seq_cst), R(0, seq_cst), W(1, 2, seq_cst)},
                        {Add(0, 2, seq_cst), Add(1, 2, seq_cst), Add(0, 1, seq_cst)},
@@ -89,7 +89,7 @@ TEST(Progress, is_reported_with_what_was_done_the_rate_and_what_is_left) {
     before = executions;
     EXPECT_LE(std::stoi(figures[2]), result.depth);
     EXPECT_GT(std::stod(figures[3]), 0);
-    // Two digits are printed.
+    // The percentage is printed with two digits.
     EXPECT_NEAR(std::stod(figures[4]), executions / 200, 0.05 * executions / 200);
   }
   EXPECT_GE(count, 1);
@@ -155,7 +155,7 @@ class Checkpoint : public ::testing::Test {
     return folder_ + '/' + options.name;
   }
 
-  /// Runs the search in a process, which is sent the signal when it has written a checkpoint.
+  /// Runs the search in a child process, and sends it the signal once it has written a checkpoint.
   void begin(const Program& program, const Options& options, int signal) {
     begin([&] { (void)outcomes_of(program, options, true); }, options, signal);
   }
@@ -170,7 +170,7 @@ class Checkpoint : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       ASSERT_EQ(waitpid(process, &status, WNOHANG), 0) << "the program is too small";
     } while (!std::filesystem::exists(file(options)));
-    if (signal == SIGTERM) std::filesystem::remove(file(options));  // it writes another
+    if (signal == SIGTERM) std::filesystem::remove(file(options));  // SIGTERM writes another
     kill(process, signal);
     waitpid(process, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
@@ -181,7 +181,7 @@ class Checkpoint : public ::testing::Test {
   void kill_and_go_on(const Program& program, Options options, int signal) {
     options.name = "searched";
     const Result whole = outcomes_of(program, options, true);
-    options.name += std::to_string(++searches_);  // else it is the second of its name
+    options.name += std::to_string(++searches_);  // or it would be the second search of its name
     begin(program, options, signal);
     expect_same(whole, outcomes_of(program, options, true));
     EXPECT_FALSE(std::filesystem::exists(file(options)));

@@ -22,7 +22,7 @@ void Connection::deliver(int count) {
 
 void Connection::deliver_and_end(int count) {
   bytes_.fetch_add(count, base::relaxed);
-  ended_.store(true, base::release);  // as the kernel, under its own lock
+  ended_.store(true, base::release);  // released, as the kernel does under its own lock
   report(EPOLLIN | EPOLLRDHUP);
 }
 

@@ -11,19 +11,19 @@
 
 namespace taskbench::rt::model {
 
-/// One connection, seen from the peer. Its numbers are relaxed: that a call sees what it was
-/// announced for is the matter of the readiness alone.
+/// One connection, as the peer sees it. Its numbers are relaxed: only the readiness may guarantee
+/// that a call sees what was announced.
 class Connection {
  public:
   static constexpr int kMost = 2;
 
-  /// Who passes an event on.
+  /// How an event is passed on.
   enum class Reports : std::uint8_t {
-    itself,       ///< the thread that makes it, as the one that has the driver
-    by_a_poller,  ///< whoever waits in the poller that was opened last
+    itself,       ///< the thread that causes it, as if it held the driver
+    by_a_poller,  ///< the thread that waits in the poller opened last
   };
 
-  /// A descriptor below kMost that is in no use; there is room to send `room` bytes.
+  /// `descriptor` is below kMost and unused; there is room to send `room` bytes.
   Connection(int descriptor, Reports reports, int room = 0);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -35,17 +35,17 @@ class Connection {
   void deliver(int count);
   void deliver_and_end(int count);
   void make_room(int count);
-  /// An event for nothing new.
+  /// Reports events although nothing is new.
   void report(std::uint32_t events);
   [[nodiscard]] int sent() const noexcept { return sent_.load(base::relaxed); }
 
-  // Called by the model, while nobody else uses the connection.
-  /// Calls of recv and send until now.
+  // Called by the model, while no other thread uses the connection.
+  /// The number of calls of recv and send so far.
   [[nodiscard]] int calls() const noexcept { return calls_; }
-  /// The next call is interrupted.
+  /// Makes the next call fail with EINTR.
   void interrupt() noexcept { interrupts_ = true; }
 
-  // Called by the system.
+  // Called by the system calls in kernel.cpp.
   [[nodiscard]] static Connection& of(int descriptor) noexcept { return *all_[descriptor]; }
   [[nodiscard]] ssize_t receive(std::size_t size, int flags) noexcept;
   [[nodiscard]] ssize_t send(std::size_t size) noexcept;
@@ -62,7 +62,7 @@ class Connection {
   base::Atomic<bool> ended_{false};
   base::Atomic<int> room_;
   base::Atomic<int> sent_{0};
-  void* data_ = nullptr;  // what its events carry
+  void* data_ = nullptr;  // passed along with its events
   int calls_ = 0;
   bool interrupts_ = false;
 };

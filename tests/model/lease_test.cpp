@@ -1,5 +1,5 @@
-// What a thread in a blocking section has left is retaken, or given back, and no section that lasts
-// is overlooked.
+// What a thread leaves behind in a blocking section is retaken or given back, and no lasting
+// section is overlooked.
 #include "runtime/scheduler/lease.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ TEST(LeaseModel, a_processor_has_one_holder_after_each_of_two_blocking_sections)
   });
 }
 
-/// Two threads block until what they hold has been retaken; a watcher that is called when nobody
-/// watches looks at both, and leaves when it has seen nothing.
+/// Two threads block until what they hold has been retaken. The watcher is called when nobody
+/// watches; it looks at both, and leaves once it has seen nothing.
 TEST(WatchModel, a_section_that_lasts_is_retaken_though_the_watcher_is_about_to_leave) {
   holds(
       [] {

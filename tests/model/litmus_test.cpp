@@ -1,5 +1,5 @@
-// The tester's memory model: for each of the litmus tests of the literature, exactly the outcomes
-// that C++20 allows, but for load buffering between relaxed accesses.
+// The tester's memory model: for each litmus test of the literature, exactly the outcomes that
+// C++20 allows, except load buffering between relaxed accesses.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -30,7 +30,7 @@ Outcomes with_last(const Program& program) {
   return result.outcomes;
 }
 
-/// All strings of `digits` reads of 0 or 1, but for those that are excluded.
+/// All strings of `digits` reads of 0 or 1, except those excluded.
 Outcomes all_but(int digits, const Outcomes& excluded = {}) {
   Outcomes all;
   for (int i = 0; i < (1 << digits); ++i) {
@@ -202,7 +202,7 @@ TEST(ReadToWriteCausality, takes_seq_cst) {
 }
 
 TEST(ReleaseSequence, a_read_modify_write_goes_on_with_it) {
-  // y: 3 released by the first; 4 by whoever adds to it, 1 by whoever adds to 0.
+  // y is 3 if released by the first thread, 4 if the second adds to that, 1 if it adds to 0.
   EXPECT_EQ(reads({{W(x, 1), W(y, 3, release)}, {Add(y, 1)}, {R(y, acquire), R(x)}}),
             (Outcomes{"000", "001", "010", "011", "031", "300", "301", "331", "341"}));
 }
@@ -233,8 +233,8 @@ TEST(CompareExchange, a_weak_one_may_fail_for_no_reason_and_a_strong_one_not) {
   EXPECT_EQ(reads({{Cas(x, 0, 1)}}), (Outcomes{"s"}));
 }
 
-/// Expects of a program with two fences, each of which is none, light or heavy: all outcomes but
-/// `forbidden` where the two order, and all outcomes elsewhere.
+/// Runs a program with two fences, each of them none, light or heavy. Expects all outcomes but
+/// `forbidden` where the two fences order, and all outcomes elsewhere.
 template <class OfFences>
 void expect_ordered(int digits, const char* forbidden, OfFences of) {
   using Fences = std::vector<Instruction>;

@@ -1,5 +1,5 @@
-// Mpmc channels between two to four threads, each of which polls one task. The numbers are
-// mpmc_channel.hpp's invariants.
+// Mpmc channels between two to four threads, each of which polls one task. Numbers such as C2 are
+// the invariants of mpmc_channel.hpp.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -40,7 +40,7 @@ Task<int> sends_two(Sender sender) {
   co_return 0;
 }
 
-/// 0: there was none.
+/// Returns the number of the message, or 0 if there was none.
 Task<int> receives_from(const Receiver& receiver) {
   const std::optional<Message> message = co_await receiver.recv();
   co_return message ? message->number() : 0;
@@ -135,7 +135,7 @@ TEST(MpmcModel, receivers_hear_of_the_end_one_from_the_other) {
       {.preemptions = 2, .weak_failures = 0, .stale = 1});
 }
 
-/// C2: of two messages, the second may be there first.
+/// C2: of two messages, the second may arrive first.
 TEST(MpmcModel, two_senders_end_the_waits_of_two_receivers) {
   for (const std::size_t capacity : {1U, 2U}) {
     holds(
@@ -252,7 +252,7 @@ TEST(MpmcModel, what_each_sender_did_comes_before_the_end_of_all) {
   });
 }
 
-/// Also what has been claimed before it goes, and is in the ring after that.
+/// Messages whose slot was claimed before the receiver leaves, and filled afterwards, are included.
 TEST(MpmcModel, the_last_receiver_to_go_destroys_what_is_there) {
   holds(
       [] {
@@ -268,7 +268,8 @@ TEST(MpmcModel, the_last_receiver_to_go_destroys_what_is_there) {
       kNoWeakFailures);
 }
 
-/// Who is woken in vain is first from then on, and lets those who come meanwhile have theirs.
+/// A receiver that was woken in vain stays first in line, but does not hold up those that come
+/// later.
 TEST(MpmcModel, who_is_overtaken_is_first_and_holds_nobody_up) {
   holds(
       [] {

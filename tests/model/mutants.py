@@ -388,7 +388,7 @@ NAMED = (
      "base::release);\n  wake_who_can_go_on();\n", "base::release);\n"),
 )
 
-# Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
+# Mutants of `scripts/mutate --orders` that change nothing the tester explores, and why
 # (docs/design/memory_ordering.md).
 EQUIVALENT = {
     "driver.cpp, sleep_inside: `inside_.store(0, base::relaxed);` after what follows":

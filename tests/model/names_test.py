@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that no name of the runtime is the same for the linker when its sources are compiled
-against other primitives: else an inline function of either kind could be taken for the other's.
+"""Checks that the runtime's sources define no symbol twice when they are compiled against other
+primitives: otherwise the linker could take an inline function of one kind for that of the other.
 
-And that the runtime's own primitives are the standard's, or compiled to the same code.
+Also checks that the runtime's own primitives are the standard's, or compile to the same code.
 
 usage: names_test.py NM RUNTIME MODELLED CXX
 
-NM lists the symbols of RUNTIME, the archive of the runtime, and of MODELLED, that of the same
-sources behind tests/model/runtime_primitives.hpp. CXX is the compiler.
+NM lists the symbols of RUNTIME, the archive of the runtime, and of MODELLED, the archive of the
+same sources behind tests/model/runtime_primitives.hpp. CXX is the compiler.
 """
 
 import re
@@ -16,8 +16,8 @@ import sys
 import unittest
 from pathlib import Path
 
-# Mangled names: of whatever has to do with the namespace of the runtime, its types in the
-# standard's templates included, and of what is in the standard library, or the compiler's.
+# Mangled names of anything in the runtime's namespace, including its types in the standard's
+# templates, and of the standard library or the compiler.
 RUNTIME = re.compile(r"(?<!\d)9taskbench")
 MODEL = re.compile(r"(?<!\d)15taskbench_model")
 LIBRARY = re.compile(
@@ -27,7 +27,7 @@ TESTER = re.compile(r"_Z(?:T[VIS]|G[VR]|Z)*N?[VKO]*2mc")
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Cells and locks are classes of their own: what their use is compiled to is compared with that of a
+# Cells and locks are classes of their own: the code generated for them is compared with that of a
 # plain variable, a std::mutex and a std::lock_guard.
 PRIMITIVES = """
 #include "runtime/base/cell.hpp"
@@ -72,7 +72,7 @@ extern "C" int take_turns(void* lock, int* shared, void (*may_throw)()) {
 
 
 def external(nm, archive, *options):
-    """The names of an archive that others see."""
+    """Returns the external symbols of an archive."""
     lines = subprocess.run(
         [nm, "--extern-only", *options, "--format=posix", archive],
         check=True, capture_output=True, text=True,
@@ -81,7 +81,7 @@ def external(nm, archive, *options):
 
 
 def compiled(*options):
-    """The assembly of PRIMITIVES, without the numbers that functions have."""
+    """Returns the assembly of PRIMITIVES, without the numbers in the labels of functions."""
     text = subprocess.run(
         [CXX, "-std=c++20", "-O2", f"-I{ROOT}", *options, "-xc++", "-S", "-o-", "-"],
         input=PRIMITIVES, check=True, stdout=subprocess.PIPE, text=True,

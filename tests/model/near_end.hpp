@@ -1,4 +1,4 @@
-// The near end of a connection whose far end the model is.
+// The near end of a connection whose far end is played by the model.
 #pragma once
 
 #include "runtime/driver/driver.hpp"
@@ -8,7 +8,7 @@
 
 namespace taskbench::rt::model {
 
-/// A runtime that is nothing but its driver.
+/// A runtime that consists only of its driver.
 class NetOnly final : public task::Spawner {
  public:
   void schedule(task::Header*) noexcept override {}
@@ -22,7 +22,6 @@ class NetOnly final : public task::Spawner {
   const base::Ref<driver::Driver> driver_{new driver::Driver(0)};
 };
 
-/// The near end of a connection.
 class NearEnd : public net::Stream {
  public:
   explicit NearEnd(const Connection& connection)

@@ -1,5 +1,5 @@
-// TCP streams as they ship, down to the system calls, which the model answers: whoever waits for
-// bytes, or for room, gets them, whenever they come.
+// TCP streams as shipped, down to the system calls, which the model answers: a task that waits for
+// bytes, or for room, gets them whenever they come.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,8 +19,8 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// A connection and its near end. The peer is a thread of the model, which passes on its own
-/// events, as the thread would that has the driver.
+/// A connection and its near end. The peer is a thread of the model that passes on its own events,
+/// as a thread that holds the driver would.
 struct Connected {
   explicit Connected(int room = 0) : peer(0, Connection::Reports::itself, room) {}
 
@@ -37,7 +37,7 @@ Task<int> reads(net::Stream& stream, std::size_t most) {
   co_return static_cast<int>(co_await stream.read(bytes.data(), most));
 }
 
-/// Reads `most` at a time until there were `count`, or the end.
+/// Reads up to `most` bytes at a time until `count` were read, or the end was reached.
 Task<int> reads_all(net::Stream& stream, int count, std::size_t most) {
   int sum = 0;
   while (sum < count) {
@@ -60,7 +60,7 @@ Task<int> writes_all(net::Stream& stream, std::size_t count) {
   co_return static_cast<int>(count);
 }
 
-/// One byte from each of two buffers.
+/// Writes two bytes, each from a buffer of its own.
 Task<int> writes_all_of_two(net::Stream& stream) {
   std::array<char, 2> bytes{};
   std::array<iovec, 2> buffers{{{&bytes[0], 1}, {&bytes[1], 1}}};
@@ -214,8 +214,8 @@ TEST(NetModel, two_branches_of_a_task_one_reads_and_one_writes) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-// Whatever the moment: between the call that finds nothing and the wait, in the wait, or after the
-// event that ends it.
+// The read is given up between the call that finds nothing and the wait, during the wait, or after
+// the event that ends it.
 TEST(NetModel, a_read_that_is_given_up_leaves_the_bytes_to_the_next) {
   holds(
       [] {
@@ -250,7 +250,7 @@ TEST(NetModel, a_branch_that_is_given_up_leaves_the_bytes_to_the_next) {
   });
 }
 
-// What was read tells that there is no more: no call says so again.
+// A short read shows that nothing is left, so no further call is made to find that out.
 TEST(NetModel, no_call_is_made_in_vain) {
   holds([] {
     Connected ends(1);
@@ -283,7 +283,7 @@ TEST(NetModel, no_call_is_made_in_vain_for_several_buffers) {
   });
 }
 
-/// Whether another operation reads.
+/// Returns whether the read is refused because another operation reads.
 Task<bool> is_refused(net::Stream& stream) {
   try {
     (void)co_await reads(stream, 2);
@@ -322,7 +322,7 @@ TEST(NetModel, a_call_that_is_interrupted_is_made_again) {
   });
 }
 
-/// Awaits a read of its own beside a branch that ends first, and then lets another task do so.
+/// Awaits a read beside a branch that ends first, and then lets another task await it.
 Task<int> hands_on_a_read(net::Stream& stream) {
   std::array<char, kRoom> bytes;
   auto read = stream.read(bytes.data(), 2);
@@ -368,7 +368,7 @@ TEST(NetModel, all_events_that_are_found_at_once_are_passed_on) {
   });
 }
 
-// Nobody but the driver passes the event on, and nothing but the event ends its sleep.
+// Only the driver passes the event on, and only the event ends the thread's sleep.
 TEST(NetModel, who_sleeps_in_the_driver_wakes_the_task_that_reads) {
   holds(
       [] {

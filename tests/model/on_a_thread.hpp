@@ -12,8 +12,8 @@
 
 namespace taskbench::rt::model {
 
-/// Stands for what the holder of the poll right does to a task in a queue: a data race, unless it
-/// is ordered with what the holders before did.
+/// Stands for what the holder of the poll right does to a task in a queue: a data race unless it is
+/// ordered after what earlier holders did.
 class PollRight {
  public:
   void use() { uses_.set(uses_.get() + 1); }
@@ -22,7 +22,7 @@ class PollRight {
   base::Cell<int> uses_{0};
 };
 
-/// One task: it is polled by the thread that calls run(), which sleeps in between.
+/// One task, polled by the thread that calls run(), which sleeps between polls.
 class OnAThread final : public task::Schedule {
  public:
   void schedule(task::Header*) noexcept override {
@@ -34,7 +34,7 @@ class OnAThread final : public task::Schedule {
   void run(task::Header* header) {
     if (!poll(header)) run_once_woken(header);
   }
-  /// Runs a task that waits, until it has finished.
+  /// Runs a waiting task until it has finished.
   void run_once_woken(task::Header* header) {
     do parker_.park();
     while (!poll(header));
@@ -55,7 +55,7 @@ class OnAThread final : public task::Schedule {
   PollRight right_;
 };
 
-/// One task: it is polled by the thread that wakes it.
+/// One task, polled by the thread that wakes it.
 class WhereWoken final : public task::Schedule {
  public:
   void schedule(task::Header* header) noexcept override {
@@ -80,7 +80,7 @@ T run_here(Task<T> task) {
   return std::move(handle).operator co_await().await_resume();
 }
 
-/// The same, with a poll that nobody asked for after the first.
+/// Like run_here(), with an extra poll after the first that nobody asked for.
 template <class T>
 T run_here_polled_twice(Task<T> task) {
   OnAThread thread;
@@ -93,7 +93,7 @@ T run_here_polled_twice(Task<T> task) {
   return std::move(handle).operator co_await().await_resume();
 }
 
-/// Polls `task` once. True: that was not enough, and it was cancelled.
+/// Polls `task` once. True: it did not finish, and was cancelled.
 template <class T>
 [[nodiscard]] bool polled_and_given_up(Task<T> task) {
   OnAThread thread;

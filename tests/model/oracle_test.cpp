@@ -1,4 +1,4 @@
-// The reduction leaves out no outcome: random programs, with it and by brute force.
+// The reduction leaves out no outcome: random programs run with it and by brute force.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ class RandomPrograms {
  public:
   explicit RandomPrograms(std::uint64_t seed) : random_(seed) {}
 
-  /// A program of two to four threads, with at most four operations in all, or five of two threads.
+  /// A program of two to four threads with at most four operations in all, or five if it has two
+  /// threads.
   Program next() {
     const int threads = 2 + below(3);
     int left = threads == 2 ? 5 : 4;
@@ -64,7 +65,7 @@ class RandomPrograms {
   std::mt19937_64 random_;
 };
 
-// A debug build, as CI has it, runs a third of the random programs.
+// A debug build, as in CI, runs a third of the random programs.
 #if defined(NDEBUG)
 constexpr int kShare = 1;
 #else
@@ -114,7 +115,7 @@ TEST(Reduction, under_bounds_leaves_out_no_outcome_that_is_within_them) {
   }
 }
 
-/// A program of two threads, of which one waits for an atomic that the other writes at its end.
+/// A program of two threads, one of which waits for an atomic that the other writes at its end.
 struct Waiting {
   Program program;
   std::size_t position = 0;  ///< of the wait, in the first thread
@@ -134,7 +135,7 @@ struct Waiting {
     all[0].insert(all[0].begin() + static_cast<std::ptrdiff_t>(position), wait);
     return all;
   }
-  /// Where in the text of an outcome that is which the wait has read.
+  /// The position, in the text of an outcome, of what the wait has read.
   [[nodiscard]] std::size_t read() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < position; ++i) {
@@ -145,7 +146,7 @@ struct Waiting {
   }
 };
 
-/// The outcomes of a load in place of a wait, where it happens to read what is waited for.
+/// The outcomes of a load in place of a wait, restricted to those where it reads an awaited value.
 std::set<std::string> lucky(const std::set<std::string>& outcomes, std::size_t read, char least) {
   std::set<std::string> lucky;
   for (const std::string& each : outcomes) {
@@ -198,7 +199,7 @@ TEST(Await, under_bounds_leaves_out_no_outcome_that_is_within_them) {
 }
 
 TEST(Await, ends_in_each_of_several_moments_at_which_it_can) {
-  // x is what is waited for in the beginning of the second thread, and in its end.
+  // x holds an awaited value after the second thread's first write and after its last.
   const Program program{{Await(0, 2, acquire), R(1)},
                         {W(0, 2), W(1, 1, release), W(0, 1), W(1, 2), W(0, 2, release)}};
   Program loads = program;

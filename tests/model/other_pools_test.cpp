@@ -35,6 +35,12 @@ class OtherPoolModel : public ::testing::TestWithParam<std::string_view> {
   }
 };
 
+/// Those of which another worker runs what was queued behind a task that blocks.
+class StealingPoolModel : public OtherPoolModel {};
+
+/// Those without a monitor, whose waits would time out, too.
+class TimedPoolModel : public OtherPoolModel {};
+
 TEST_P(OtherPoolModel, of_one_worker_runs_what_is_spawned_from_outside) {
   holds(
       [] {
@@ -44,9 +50,8 @@ TEST_P(OtherPoolModel, of_one_worker_runs_what_is_spawned_from_outside) {
       {.preemptions = 1, .stale = GetParam() == "go" ? 1 : -1});
 }
 
-// The worker goes to sleep while something is spawned: it has looked for the last time, and is not
-// asleep yet, which takes two preemptions, and whoever spawns reads an old count of those that
-// sleep.
+// A task is spawned while the worker goes to sleep, after its last look and before it sleeps. That
+// takes two preemptions, and the spawner must read an old count of sleepers.
 TEST_P(OtherPoolModel, of_one_worker_is_woken_for_what_is_spawned_while_it_goes_to_sleep) {
   holds(
       [] {
@@ -78,8 +83,7 @@ Task<int> spawns_and_blocks() {
   co_return co_await other;
 }
 
-TEST_P(OtherPoolModel, of_two_workers_one_runs_what_the_other_has_queued_and_waits_for) {
-  if (GetParam() == "sharded" || GetParam() == "channel") return;  // there nobody else would
+TEST_P(StealingPoolModel, of_two_workers_one_runs_what_the_other_has_queued_and_waits_for) {
   holds(
       [] {
         Runtime runtime = pool(2);
@@ -93,8 +97,7 @@ Task<int> blocks_until(park::Parker& parker) {
   co_return 0;
 }
 
-TEST_P(OtherPoolModel, of_two_workers_one_runs_what_was_spawned_behind_a_task_that_blocks) {
-  if (GetParam() == "sharded" || GetParam() == "channel") return;  // there nobody else would
+TEST_P(StealingPoolModel, of_two_workers_one_runs_what_was_spawned_behind_a_task_that_blocks) {
   holds(
       [] {
         park::Parker parker;
@@ -107,8 +110,7 @@ TEST_P(OtherPoolModel, of_two_workers_one_runs_what_was_spawned_behind_a_task_th
       {.preemptions = 1, .weak_failures = 0, .stale = 0});
 }
 
-// Of two threads that wake the worker at the same moment one finds that it is awake, and counts
-// nothing.
+// Of two threads that wake the worker at the same moment, one finds it awake and counts nothing.
 TEST_P(OtherPoolModel, of_one_worker_runs_what_two_threads_spawn_at_once_and_what_comes_later) {
   holds(
       [] {
@@ -127,9 +129,8 @@ Task<int> sleeps_and_lets_go_on(park::Parker& parker) {
   co_return 0;
 }
 
-// The worker sleeps in the driver, which ends that for the timer: without a token.
-TEST_P(OtherPoolModel, of_one_worker_runs_a_task_whose_timer_is_due) {
-  if (GetParam() == "go") return;  // the waits of its monitor would end, too
+// The worker sleeps in the driver, which ends the sleep for the timer, without a token.
+TEST_P(TimedPoolModel, of_one_worker_runs_a_task_whose_timer_is_due) {
   holds(
       [] {
         park::Parker parker;
@@ -176,14 +177,26 @@ TEST_P(OtherPoolModel, what_was_written_before_the_shutdown_is_seen_by_the_tasks
       {.preemptions = 2, .weak_failures = 0, .stale = 0});
 }
 
-/// The schedulers that are for use, and at night those that they are compared with.
-std::vector<std::string_view> checked_schedulers() {
-  if (std::getenv("TASKBENCH_COMPARED_MODELS") == nullptr) return {"go"};
-  return {"go", "global_queue", "sharded", "channel", "tokio01"};
+/// `all` at night; by day only the scheduler meant for use, if it is one of them.
+std::vector<std::string_view> checked(std::vector<std::string_view> all) {
+  if (std::getenv("TASKBENCH_COMPARED_MODELS") == nullptr) {
+    std::erase_if(all, [](std::string_view name) { return name != "go"; });
+  }
+  return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedulers, OtherPoolModel, ::testing::ValuesIn(checked_schedulers()),
-                         [](const auto& instance) { return std::string(instance.param); });
+std::string name_of(const ::testing::TestParamInfo<std::string_view>& instance) {
+  return std::string(instance.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schedulers, OtherPoolModel,
+    ::testing::ValuesIn(checked({"go", "global_queue", "sharded", "channel", "tokio01"})), name_of);
+INSTANTIATE_TEST_SUITE_P(Schedulers, StealingPoolModel,
+                         ::testing::ValuesIn(checked({"go", "global_queue", "tokio01"})), name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Schedulers, TimedPoolModel,
+    ::testing::ValuesIn(checked({"global_queue", "sharded", "channel", "tokio01"})), name_of);
 
 }  // namespace
 }  // namespace taskbench::rt::model

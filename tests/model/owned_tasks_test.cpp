@@ -1,5 +1,5 @@
-// The list of a runtime's live tasks, between the worker that owns a shard and others: what is put
-// in is taken out, once, and nobody meets a half-made list.
+// The list of a runtime's live tasks, shared by the worker that owns a shard and by other threads:
+// every task is removed exactly once, and nobody meets a half-updated list.
 #include "runtime/task/owned_tasks.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using Owned = task::OwnedTasksUnder<base::BiasedLock>;
 using Side = Owned::Side;
 
-/// A task that is in a list, or not.
+/// A task that may be in the list.
 class Listed {
  public:
   Listed() : header_(nothing().release_for_spawn(&thread_)) {}

@@ -17,15 +17,15 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Every interleaving with at most so many preemptions, and as many more as TASKBENCH_DEEPER_MODELS
-/// says.
+/// Every interleaving with at most `preemptions` preemptions, plus as many as
+/// TASKBENCH_DEEPER_MODELS says.
 mc::Options interleavings(int preemptions) {
   const char* deeper = std::getenv("TASKBENCH_DEEPER_MODELS");
   const int more = deeper != nullptr ? std::atoi(deeper) : 0;
   return {.preemptions = preemptions + more, .weak_failures = 0, .stale = 0};
 }
 
-/// Fewer preemptions, but values that are stale.
+/// Fewer preemptions, but stale values.
 constexpr mc::Options kStale{.preemptions = 1, .weak_failures = 0, .stale = 1};
 
 Runtime::Builder work_stealing(unsigned workers) {
@@ -207,8 +207,8 @@ TEST(PoolModel, a_worker_is_handed_on_whose_thread_blocks) {
       {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true});
 }
 
-/// Two sections, of which the first ends when the second has begun, and the second when a third
-/// task has run, in a runtime whose limits allow for no third thread.
+/// Two sections in a runtime whose limits allow no third thread. The first ends when the second has
+/// begun, and the second when a third task has run.
 void second_section_is_handed_on(Runtime::Builder builder) {
   park::Parker first_may_end;
   park::Parker second_may_end;
@@ -265,8 +265,9 @@ Task<int> receives_and_unblocks(sync::oneshot::Receiver<int> receiver, park::Par
   co_return value.value_or(0);
 }
 
-// A worker blocks until a task that has waited on it goes on elsewhere. Then another task waits for
-// the first time on the one worker while the first ends on the other: both change one list.
+// A worker blocks until a task that has waited on it continues on another. Then another task waits
+// for the first time on the one worker while the first task ends on the other: both change one
+// list.
 TEST(PoolModel, a_task_that_has_waited_on_one_worker_ends_on_another) {
   holds(
       [] {
@@ -298,9 +299,9 @@ Task<int> sleeps(park::Parker& begins) {
   co_return 1;
 }
 
-// The worker sleeps inside the driver. It wakes up for the timer, and is about to count itself as
-// awake when somebody else does so for another task: the token that it is given then must not end
-// its next sleep.
+// The worker sleeps inside the driver. It wakes up for the timer and is about to count itself as
+// awake, when another thread does so for another task. The token from that thread must not end the
+// worker's next sleep.
 TEST(PoolModel, a_worker_whose_timer_is_due_is_woken_for_another_task) {
   holds(
       [] {
@@ -350,7 +351,7 @@ TEST(PoolModel, a_task_is_joined_beside_others_that_yield) {
       interleavings(1));
 }
 
-/// Finishes in its second poll; in the first it leaves a waker.
+/// Leaves a waker in its first poll, and finishes in its second.
 Task<int> waits_once(std::optional<Waker>& waker, park::Parker& left) {
   const int polls = co_await poll_fn([&](PollContext& context) -> std::optional<int> {
     if (waker) return 2;
@@ -376,7 +377,7 @@ TEST(PoolModel, a_task_that_was_just_spawned_is_run_or_cancelled_by_the_shutdown
         std::optional<JoinHandle<int>> handle;
         {
           Runtime runtime = work_stealing(1).build();
-          // Nothing but the close hands over what another thread has spawned.
+          // Only the close hands over what the other thread has spawned.
           base::Thread([&] { handle = runtime.spawn(number(1)); }).join();
         }
         const bool cancelled = is_cancelled(std::move(*handle));
@@ -420,7 +421,7 @@ TEST(PoolModel, a_spawn_from_another_thread_against_the_shutdown) {
       {.preemptions = 1, .weak_failures = 0, .stale = 3});
 }
 
-/// Spawns when it is destroyed, though the runtime may be shutting down.
+/// Spawns from its destructor, though the runtime may be shutting down.
 struct Spawns {
   Spawns() = default;
   Spawns(Spawns&& other) noexcept : spawns(std::exchange(other.spawns, false)) {}

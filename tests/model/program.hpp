@@ -1,4 +1,4 @@
-// Small programs of a few threads and atomics, as data: for litmus tests and for random ones.
+// Small programs of a few threads and atomics, as data: for litmus tests and random programs.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct Instruction {
 inline Instruction R(int place, Order order = relaxed) {
   return {.kind = Instruction::Kind::read, .place = place, .order = order};
 }
-/// Waits until the atomic holds `value` or more, and reads it: by await(); as a loop that yields.
+/// Waits until the atomic holds `value` or more, and reads it: Await() by await(), Spin() by a loop
+/// that yields.
 inline Instruction Await(int place, int value, Order order = relaxed) {
   return {.kind = Instruction::Kind::await, .place = place, .order = order, .value = value};
 }
@@ -60,12 +61,12 @@ inline Instruction WeakCas(int place, int expected, int value, Order order = rel
 }
 inline Instruction F(Fence fence) { return {.kind = Instruction::Kind::fence, .fence = fence}; }
 
-/// What each thread does; the atomics x, y and z are 0, 1 and 2, and begin with 0.
+/// What each thread does. The atomics x, y and z have the numbers 0, 1 and 2, and start at 0.
 using Program = std::vector<std::vector<Instruction>>;
 
 /// All outcomes of a program. An outcome is what was read, thread by thread ("01"; a
-/// compare-exchange that fails reads, one that succeeds is 's'), and with `last` what the atomics
-/// hold in the end ("01 x=1").
+/// compare-exchange that fails reads, one that succeeds is 's'), and with `last` the final values
+/// of the atomics ("01 x=1").
 [[nodiscard]] Result outcomes_of(const Program& program, const Options& options = {},
                                  bool last = false);
 

@@ -1,5 +1,5 @@
-// The local queue, its owner against thieves: no value is lost, none comes twice, none out of
-// order, and no slot is read and written at once.
+// The local queue, its owner against thieves: no value is lost, duplicated or reordered, and no
+// slot is read and written at once.
 #include "runtime/queue/local_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct FourSlots {
   static constexpr std::uint32_t kLocalQueueCapacity = 4;
 };
 
-/// Values that were taken, each in the order in which one thread took them.
+/// Values taken by one thread, in the order in which it took them.
 class Taken {
  public:
   void add(int value) { values_.push_back(value); }
@@ -89,7 +89,7 @@ void push_and_pop_against_a_thief() {
     thief.join();
     by_owner.drain(victim);
     mc::sometimes("something is stolen", !by_thief.values().empty());
-    if (std::is_same_v<Lock, base::BiasedLock>) {  // whose thief does not wait for the owner
+    if (std::is_same_v<Lock, base::BiasedLock>) {  // its thief does not wait for the owner
       mc::sometimes("nothing is stolen", by_thief.values().empty());
     }
     mc::require(std::ranges::is_sorted(by_owner.values()), "in order");
@@ -184,7 +184,7 @@ TEST(LocalQueueModel, pushes_behind_others_into_what_a_thief_has_emptied) {
   });
 }
 
-/// The owner puts values behind others, and takes the oldest in their place, against a thief.
+/// The owner puts each value behind the others and takes the oldest instead, against a thief.
 template <class Slots>
 void rotates_against_a_thief(int others) {
   holds([others] {
@@ -398,7 +398,7 @@ TEST(LocalQueueModel, a_queue_that_is_never_empty_does_not_look_so_while_it_is_r
     Taken by_thief;
     victim.push_back(1, never);
     base::Thread thief([&] {
-      if (victim.size() < 2) return;  // or the only one would be taken
+      if (victim.size() < 2) return;  // or it would take the only value
       steal(victim, own, by_thief);
     });
     base::Thread other([&] { mc::require(!victim.looks_empty(), "it has one at least"); });

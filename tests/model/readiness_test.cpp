@@ -1,5 +1,5 @@
-// The operations of sockets (net/io.hpp), and the word that says whether a descriptor is ready:
-// between the task that reads and the driver.
+// The socket operations (net/io.hpp) and the word that says whether a descriptor is ready, between
+// the reading task and the driver.
 #include "runtime/driver/readiness.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 
 using net::detail::Attempt;
 
-/// What the kernel keeps of a stream; what orders it is the readiness alone.
+/// The kernel's state of a stream. Only the readiness orders accesses to it.
 struct Stream {
   base::Atomic<int> bytes{0};
   base::Atomic<bool> ended{false};
@@ -40,15 +40,15 @@ struct Stream {
   }
   void send_and_end(int count) {
     bytes.fetch_add(count, base::relaxed);
-    ended.store(true, base::release);  // as the kernel, under its own lock
+    ended.store(true, base::release);  // released, as the kernel does under its own lock
     watched.on_events(EPOLLIN | EPOLLRDHUP);
   }
-  /// Ends the driver.
+  /// What the end of the driver does to a waiting task.
   void close() {
     task::Header* const waiter = watched.reading().close();
     if (waiter != nullptr) task::wake(waiter);
   }
-  /// Returns -1 if nothing is there now, and 0 if nothing will be.
+  /// Returns -1 if nothing has arrived yet, and 0 at the end of the stream.
   int receive(int most) {
     const int there = bytes.load(base::relaxed);
     if (there == 0) return ended.load(base::acquire) && bytes.load(base::relaxed) == 0 ? 0 : -1;
@@ -75,7 +75,7 @@ struct Receive : net::detail::Call<Stream, net::Direction::read> {
 constexpr int kRefused = -2;
 constexpr int kEnded = -3;
 
-/// Returns how many bytes it read, or why it was refused.
+/// Returns the number of bytes read, or the reason for a refusal.
 Task<int> read_once(Stream& stream, int most) {
   try {
     co_return co_await net::detail::Operation<Receive>(stream, Receive(most));
@@ -170,7 +170,7 @@ TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
       kNoWeakFailures);
 }
 
-/// What a second read gets beside the one that waits: it is refused, or finds that one done.
+/// Expects of a read beside a waiting one that it is refused, or finds the other one done.
 void expect_of_the_second(int got) {
   mc::sometimes("refused", got == kRefused);
   mc::sometimes("read", got == 1);
@@ -243,7 +243,7 @@ TEST(ReadinessModel, a_second_read_of_another_task_takes_nothing_from_the_first)
       {.preemptions = 2, .weak_failures = 0});
 }
 
-// Both find nothing before either waits.
+// Both tasks find nothing before either of them waits.
 TEST(ReadinessModel, of_two_tasks_that_begin_to_read_at_once_one_waits) {
   holds(
       [] {
@@ -261,7 +261,8 @@ TEST(ReadinessModel, of_two_tasks_that_begin_to_read_at_once_one_waits) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-// The system orders nothing that the language knows of when it gives a number again.
+// Reuse of a descriptor number is ordered by the system only, not by anything the language knows
+// of.
 TEST(ReadinessModel, G1_the_next_of_a_number_sees_what_its_owner_did) {
   holds(
       [] {

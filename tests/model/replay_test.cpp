@@ -1,5 +1,5 @@
-// Each kind of error is found by each kind of search, and happens again from its trace. What a
-// search counts is written down, so that a change of the search is seen.
+// Each kind of error is found by each kind of search, and recurs when its trace is replayed. The
+// counts of searches are written down, so that a change of the search is noticed.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -89,7 +89,7 @@ void wait_for_a_flag_that_is_taken_back() {
   other.join();
 }
 
-/// Returns 2, or 1 where an increment is lost.
+/// Returns 2, or 1 if an increment is lost.
 int two_increments() {
   Atomic<int> count{0};
   const auto increment = [&] { count.store(count.load(relaxed) + 1, relaxed); };
@@ -190,7 +190,7 @@ TEST(Seeds, give_the_same_search_again_and_others_another) {
   }
 }
 
-/// How often, in 4000 executions by priorities, an increment is lost though none is read late.
+/// In how many of 4000 pct executions an increment is lost although no value is stale.
 int lost_by_priorities(int length) {
   int lost = 0;
   const Result result =
@@ -208,7 +208,7 @@ TEST(Priorities, find_what_takes_two_orderings_as_often_as_they_promise) {
   EXPECT_EQ(lost_by_priorities(1), 0) << "the change comes before the threads";
 }
 
-/// Executions, and those among them that were given up.
+/// Executions, and how many of them were pruned.
 using Counts = std::pair<std::uint64_t, std::uint64_t>;
 
 Counts counts_of(const Program& program, const Options& options = {}) {

@@ -1,4 +1,4 @@
-// Models of the runtime: a test each, which must hold in every execution and explore all of them.
+// Models of the runtime: each is a test that must hold in every execution and explore all of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 
 namespace taskbench::rt::model {
 
-/// Without the weak compare-exchanges that fail for no reason, which other models have.
+/// Turns off the spurious failures of weak compare-exchanges, which models have by default.
 inline const mc::Options kNoWeakFailures{.weak_failures = 0};
 
-/// A row of the table in docs/design/permutation_testing.md.
+/// Prints a row of the table in docs/design/permutation_testing.md.
 inline void print_row(const mc::Options& options, const mc::Result& result) {
   const auto bound = [](int most) { return most < 0 ? "none" : std::to_string(most); };
   std::printf("| %s | %d | %s | %s | %llu | %.2f |\n", options.name.c_str(), result.threads,
@@ -24,8 +24,8 @@ inline void print_row(const mc::Options& options, const mc::Result& result) {
               static_cast<unsigned long long>(result.executions), result.seconds);
 }
 
-/// Fails the test with the trace and what happened, unless `body` holds in every execution; with
-/// TASKBENCH_RANDOM_MODELS=N, in N drawn ones without bounds.
+/// Fails the test with a trace and a table of events unless `body` holds in every execution; with
+/// TASKBENCH_RANDOM_MODELS=N, in N drawn executions without bounds.
 inline mc::Result holds(const std::function<void()>& body, mc::Options options = {}) {
   const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
   options.name = std::string(test.test_suite_name()) + '.' + test.name();

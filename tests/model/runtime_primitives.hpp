@@ -1,5 +1,5 @@
-// The tester's primitives in place of runtime/base/sync_primitives.hpp. Included before each source
-// of the runtime, and of the tests of its models, by the compiler's -include.
+// The tester's primitives in place of runtime/base/sync_primitives.hpp. The compiler's -include
+// puts this file before each source of the runtime, and of the tests of its models.
 #pragma once
 
 #define TASKBENCH_MODEL 1
@@ -22,7 +22,7 @@ using mc::Order;
 using mc::Thread;
 using enum mc::Order;
 
-/// A thread that waits for it is asleep: there is nothing to be seen of how it spins.
+/// A waiting thread sleeps: spinning would only add executions.
 using SpinLock = mc::Mutex;
 using LockGuard = mc::Guard<Mutex>;
 using SpinGuard = mc::Guard<SpinLock>;
@@ -64,7 +64,7 @@ class FenceBalance {
   void count_heavy() noexcept {}
   void count_work() noexcept {}
 };
-/// What the two fences are made of, for the model of the asymmetric ones.
+/// The parts of the two asymmetric fences, for their model.
 inline void light_barrier(mc::Where where = mc::Where::current()) noexcept { light_fence(where); }
 inline void heavy_barrier(mc::Where where = mc::Where::current()) noexcept { heavy_fence(where); }
 
@@ -80,7 +80,7 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
   mc::futex_wake(word, where);
 }
 
-/// A poller whose events come from report(), each of which is seen once, as an edge is.
+/// A poller whose events come from report(), each of which is seen once, like an edge.
 class Poller {
  public:
   struct Event {
@@ -116,9 +116,9 @@ class Poller {
     pending_.exchange(1, release, where);
     futex_wake_one(&pending_, where);
   }
-  /// What carries `data` has become ready.
+  /// Marks what carries `data` as ready.
   void report(void* data, std::uint32_t events, mc::Where where = mc::Where::current()) noexcept {
-    // The list is plain memory: no other thread runs between an operation and what follows it.
+    // The list is plain memory: no other thread runs between an operation and the code after it.
     pending_.exchange(1, release, where);
     std::size_t place = 0;
     while (place < ready_.count && ready_.all[place].data != data) ++place;
@@ -133,11 +133,11 @@ class Poller {
       (void)futex_wait(entered_, 0, Clock::time_point::max(), where);
     }
   }
-  /// The poller that was opened last, in this execution.
+  /// The poller opened last in this execution.
   inline static Poller* opened = nullptr;
 
  private:
-  Cell<bool> is_opened_{false};  // a Cell: in its place wake() uses the eventfd, plain memory
+  Cell<bool> is_opened_{false};  // a Cell, as the eventfd that wake() would use is plain memory
   Atomic<std::uint32_t> open_{0};
   Atomic<std::uint32_t> entered_{0};
   Atomic<std::uint32_t> pending_{0};
@@ -145,7 +145,7 @@ class Poller {
     Event all[2] = {};
     std::size_t count = 0;
   };
-  Events ready_;  // to be found by the next wait()
+  Events ready_;  // for the next wait()
   Events found_;
 };
 

@@ -1,5 +1,5 @@
 // The end of a pool of several workers: each task is destroyed once, wherever it is, by one of the
-// pool's threads, or by the one whose spawn was refused (docs/design/scheduler.md).
+// pool's threads or by the thread whose spawn was refused (docs/design/scheduler.md).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// As many preemptions more as TASKBENCH_DEEPER_MODELS says.
+/// At most `preemptions` preemptions, plus as many as TASKBENCH_DEEPER_MODELS says.
 mc::Options shutdowns(int preemptions) {
   const char* deeper = std::getenv("TASKBENCH_DEEPER_MODELS");
   const int more = deeper != nullptr ? std::atoi(deeper) : 0;
@@ -28,10 +28,10 @@ struct MayDestroyTag;
 /// Whether the calling thread may destroy tasks.
 bool& may_destroy() { return base::of_this_thread<bool, MayDestroyTag>(); }
 
-/// What becomes of the tasks of an execution.
+/// Counts the tasks of an execution.
 class Account {
  public:
-  /// A parameter of each task.
+  /// Passed to each task as a parameter.
   class Entry {
    public:
     explicit Entry(Account& account) : account_(&account) {
@@ -52,7 +52,7 @@ class Account {
 
   void has_run() { ran_.fetch_add(1, base::relaxed); }  // relaxed: only counted
   enum class Ends : std::uint8_t { by_itself, never };
-  /// To be called once the pool has ended, which might have had so many tasks.
+  /// Called once the pool has ended; `created` is the number of tasks that it may have had.
   void close(int created, Ends ends = Ends::by_itself) const {
     mc::require(created_.load(base::relaxed) <= created, "no more than there are");
     mc::require(created_.load(base::relaxed) == destroyed_.load(base::relaxed), "each once");
@@ -82,7 +82,7 @@ Task<int> leaf(Entry entry) {
   co_return 0;
 }
 
-/// Leaves two tasks, of which one is next in line, and itself in the queue.
+/// Leaves two tasks, one of them next in line, and itself in the queue.
 Task<int> spawns_two_and_yields(Entry entry) {
   for (int i = 0; i < 2; ++i) spawn(leaf(Entry(entry.account()))).detach();
   co_await yield_now();
@@ -108,7 +108,7 @@ TEST(ShutdownModel, of_three_workers_destroys_each_task_once) {
   holds([] { ends_while_tasks_run(3); }, shutdowns(1));
 }
 
-/// The workers have been waiting when the tasks come, several of them at once.
+/// The workers are already waiting when several tasks arrive at once.
 TEST(ShutdownModel, of_two_workers_destroys_what_is_in_the_injector) {
   holds(
       [] {
@@ -134,7 +134,7 @@ Task<int> waits_once(std::optional<Waker>& waker, park::Parker& left, Entry entr
   co_return 0;
 }
 
-/// Tasks wait; wakes of all are on their way when the pool ends.
+/// Tasks wait, and wake-ups of all of them are under way when the pool ends.
 void ends_against_wakes(unsigned workers, int wakes) {
   Account account;
   {
@@ -168,7 +168,7 @@ Task<int> waits_for_ever(park::Parker& left, Entry) {
   co_return co_await poll_fn([](PollContext&) -> std::optional<int> { return {}; });
 }
 
-// Whichever worker has polled them: the list of tasks that wait has a part for each.
+// Either worker may have polled them: the list of waiting tasks has a part for each.
 TEST(ShutdownModel, of_two_workers_destroys_what_waits_for_ever) {
   holds(
       [] {
@@ -230,7 +230,7 @@ TEST(ShutdownModel, of_two_workers_leaves_a_task_that_comes_too_late_to_who_spaw
       shutdowns(2));
 }
 
-// The system gives one thread of two, which may have run what it has spawned itself.
+// The system gives one of two threads, which may have run the task that it has spawned itself.
 TEST(ShutdownModel, of_a_pool_for_which_there_are_too_few_threads_destroys_what_one_has_spawned) {
   mc::Options options = shutdowns(3);
   options.threads = 2;

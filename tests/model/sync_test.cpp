@@ -357,7 +357,7 @@ TEST(NotifyModel, a_wait_that_is_given_up_passes_its_notification_on) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// More tasks wait than are woken at once, and the first that is woken polls the last.
+/// More tasks wait than are woken at once, and the first to be woken polls the last.
 TEST(NotifyModel, a_poll_before_its_wake_ends_the_wait) {
   holds([] {
     constexpr int kTasks = 34;
@@ -425,7 +425,7 @@ Task<int> cancelled(const CancellationToken& token, const base::Cell<int>& befor
   co_return before.get();
 }
 
-/// A token that another thread cancels, after it has written.
+/// A token that another thread cancels after a write.
 struct CancelledElsewhere {
   const CancellationToken token;
   base::Cell<int> before{0};
@@ -533,7 +533,7 @@ TEST(BranchesModel, either_may_win_and_the_loser_leaves_nothing_behind) {
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// Where a JoinSet spawns: each task gets a thread of its own.
+/// Lets a JoinSet spawn each task on a thread of its own.
 class ThreadEach {
  public:
   ~ThreadEach() {

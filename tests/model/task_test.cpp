@@ -1,4 +1,4 @@
-// A task's life between two threads: the one that polls it, and the one that joins, wakes or drops.
+// A task's life between two threads: one that polls it, and one that joins, wakes or drops it.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -158,7 +158,7 @@ TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task
       kNoWeakFailures);
 }
 
-// Once a waker was taken back, the completer cannot tell one that stands there from the next.
+// Once a waker has been taken back, the completer cannot tell the next one from it.
 TEST(JoinModel, a_handle_may_be_awaited_by_a_third_task_while_the_task_ends) {
   holds(
       [] {
@@ -175,7 +175,7 @@ TEST(JoinModel, a_handle_may_be_awaited_by_a_third_task_while_the_task_ends) {
       kNoWeakFailures);
 }
 
-/// Counts itself as long as it lives.
+/// Counts the live objects of its kind.
 class Alive {
  public:
   explicit Alive(int& count) : count_(count) { ++count_; }
@@ -207,7 +207,7 @@ TEST(JoinModel, a_handle_that_two_tasks_awaited_may_be_dropped_while_the_task_en
       kNoWeakFailures);
 }
 
-/// A thread that has one task next in line, as a worker has: what it drops and runs there.
+/// A thread that has one task next in line, as a worker has.
 class NextInLine {
  public:
   explicit NextInLine(Task<Boxed> task)
@@ -216,10 +216,10 @@ class NextInLine {
   }
   [[nodiscard]] JoinHandle<Boxed>& handle() { return handle_; }
   void run() { run(take()); }
-  /// Takes it out of the line. run() may then be called by another thread.
+  /// Takes the task out of the line. run() may then be called by another thread.
   [[nodiscard]] task::Header* take() { return std::exchange(task::thread_context().next, nullptr); }
   void run(task::Header* header) { thread_.run(header); }
-  /// Polls it, as if it were not in line; it is once this thread has woken it.
+  /// Polls the task as if it were not in line; it is in line once this thread has woken it.
   void poll() { mc::require(!thread_.poll(header_), "it waits"); }
 
  private:
@@ -229,8 +229,8 @@ class NextInLine {
   JoinHandle<Boxed> handle_;
 };
 
-// The handle of a task that is next in line is dropped without a read-modify-write, unless somebody
-// else has something of the task: an abort handle may do anything at any moment.
+// Dropping the handle of a task that is next in line needs no read-modify-write, unless somebody
+// else refers to the task: an abort handle may do anything at any moment.
 TEST(UnsharedModel, an_abort_handle_of_a_task_whose_handle_is_dropped_while_it_is_next_in_line) {
   holds(
       [] {
@@ -286,7 +286,7 @@ TEST(UnsharedModel, a_task_that_was_aborted_does_not_run_though_its_handle_is_dr
   });
 }
 
-// The waker of a task that awaits it is left there in the same way, and the task may then go
+// The waker of an awaiting task is left there in the same way, and the awaited task may then go
 // anywhere.
 TEST(UnsharedModel, a_task_is_awaited_while_it_is_next_in_line_and_runs_elsewhere) {
   holds([] {
@@ -306,7 +306,7 @@ TEST(UnsharedModel, a_task_is_awaited_while_it_is_next_in_line_and_runs_elsewher
   });
 }
 
-/// Finishes in its second poll; in the first it leaves a waker.
+/// Leaves a waker in its first poll, and finishes in its second.
 Task<Boxed> waits_once(std::optional<Waker>& waker) {
   co_await poll_fn([&](PollContext& context) -> std::optional<int> {
     if (waker) return 2;
@@ -316,7 +316,7 @@ Task<Boxed> waits_once(std::optional<Waker>& waker) {
   co_return Boxed(7);
 }
 
-// Whoever has a waker may use it, and let go of the task, at any moment.
+// The holder of a waker may use it, and let go of the task, at any moment.
 TEST(UnsharedModel, the_handle_of_a_task_is_dropped_that_was_woken_and_is_next_in_line) {
   holds([] {
     std::optional<Waker> waker;
@@ -366,7 +366,7 @@ TEST(AbortModel, an_abort_handle_may_be_dropped_while_the_task_ends) {
   });
 }
 
-/// Reads when it is destroyed.
+/// Reads `data` when it is destroyed.
 class Reads {
  public:
   explicit Reads(const base::Cell<int>& data) : data_(&data) {}

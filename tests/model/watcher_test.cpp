@@ -1,6 +1,6 @@
-// Who has the driver, or watches it, while threads leave it to run tasks: an event, or a timer,
-// that nobody else would see ends the sleep of one that is still there (invariant D4 of
-// driver.hpp).
+// The thread that holds the driver, or watches it, while others leave it to run tasks: an event or
+// a timer that nobody else would see ends the sleep of a thread that is still there (invariant D4
+// of driver.hpp).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,19 +15,19 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// The watcher's sleep has a limit.
+/// With timeouts, as the watcher's sleep has a limit.
 mc::Options watched(int preemptions) {
   return {.preemptions = preemptions, .weak_failures = 0, .stale = 0, .timeouts = true};
 }
 
 /// Threads that sleep in a driver, and a task that waits for a byte or for a timer. When the task
-/// has ended it wakes all of them.
+/// ends, it wakes all of them.
 class Sleepers {
  public:
   enum class Waits : std::uint8_t {
     for_a_byte,
     for_a_timer,
-    for_the_first_timer,  ///< of a driver that is in no use before
+    for_the_first_timer,  ///< of a driver that was not in use before
   };
 
   explicit Sleepers(Waits waits) : waits_(waits) {
@@ -41,16 +41,17 @@ class Sleepers {
   /// Sleeps until the task has ended, as a worker or as a thread of the reserve.
   void sleep() { sleep(workers_[next_worker_++]); }
   void sleep_in_reserve() { sleep(reserve_); }
-  /// Like sleep(), but leaves the driver at the first token, to compute until the task has ended.
+  /// Like sleep(), but leaves the driver at the first token, and then computes until the task has
+  /// ended.
   void sleep_and_compute() {
     park::Parker& own = leavers_[next_leaver_++];
     until_woken(own);
     busy_[busy_count_++].park();
   }
-  /// Gives the token to who is to compute.
+  /// Gives its token to the thread that is to compute.
   void wake_leaver(int index) { (void)leavers_[index].unpark(); }
 
-  /// Lets the byte come, or begins to wait for the timer.
+  /// Delivers the byte, or starts the task that waits for the timer.
   void lets_it_happen() {
     if (waits_ == Waits::for_a_byte) {
       peer_.deliver(1);
@@ -117,12 +118,12 @@ TEST(WatcherModel, a_timer_is_seen_by_who_sleeps_on_when_the_one_inside_leaves) 
   holds([] { one_leaves(Waits::for_a_timer); }, watched(3));
 }
 
-// Nobody has watched before, as there was nothing to watch.
+// Nobody has watched so far, as there was nothing to watch.
 TEST(WatcherModel, the_first_timer_is_seen_by_who_sleeps_on_when_the_one_inside_has_left) {
   holds([] { one_leaves(Waits::for_the_first_timer); }, watched(3));
 }
 
-// Also if the one that sleeps on is in block_on, and takes the driver no other way.
+// The remaining sleeper may be in block_on, and takes the driver in no other way than by watching.
 TEST(WatcherModel, a_byte_is_seen_by_a_thread_of_the_reserve_when_the_one_inside_leaves) {
   holds(
       [] {
@@ -137,7 +138,7 @@ TEST(WatcherModel, a_byte_is_seen_by_a_thread_of_the_reserve_when_the_one_inside
       watched(3));
 }
 
-// The first to sleep outside watches: whoever comes after it takes over when it leaves as well.
+// The first to sleep outside watches; when it leaves as well, the next one takes over.
 void two_leave(Waits waits) {
   Sleepers all(waits);
   base::Thread first([&] { all.sleep_and_compute(); });

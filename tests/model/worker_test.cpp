@@ -1,5 +1,5 @@
-// Workers of work_stealing that a model gives their turns, one by one: what they look at and what
-// they leave alone, whom they wake, and from which round they go on. Whole pools are in
+// Workers of work_stealing whose turns are given by the model, one by one: what they look at and
+// what they leave alone, whom they wake, and in which round they continue. Whole pools are in
 // pool_test.cpp.
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 
@@ -22,10 +22,10 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Polls between two looks at the injector and at another worker.
+/// The number of polls between two looks at the injector and at another worker.
 enum class LooksAround : std::uint32_t { before_each_poll = 1, hardly_ever = 61 };
 
-/// Without a LIFO slot: what a worker has can be stolen.
+/// Without a LIFO slot, so that everything a worker has can be stolen.
 RuntimeOptions options_by_hand(unsigned workers, LooksAround looks) {
   RuntimeOptions options;
   options.workers = workers;
@@ -47,7 +47,7 @@ class WorkersByHand final : public work_stealing::WorkerSet {
     task::join_drop(header);
     return header;
   }
-  /// Queues a task as one of worker `index` would.
+  /// Queues a task as a task of worker `index` would.
   task::Header* add_to(std::uint32_t index, Task<> made) {
     const task::EnterContext enter(this, &worker(index));
     return add(std::move(made));
@@ -65,15 +65,15 @@ class WorkersByHand final : public work_stealing::WorkerSet {
       worker(index).run();
     });
   }
-  /// Worker `index` has found nothing, and falls asleep.
+  /// Makes worker `index` fall asleep as if it had found nothing.
   void fall_asleep(std::uint32_t index) {
     if (idle.park(index, false)) notify_if_work_is_visible(worker(index));
   }
-  /// Whether it has been woken since.
+  /// Whether the worker has been woken since.
   [[nodiscard]] bool is_woken(std::uint32_t index) { return worker(index).parker.try_park(); }
 
-  /// Another Worker goes on in the place of worker `index`, whose thread blocks and comes back, and
-  /// which has had a turn.
+  /// Another Worker takes the place of worker `index`, whose thread blocks and comes back, and gets
+  /// a turn.
   void hand_on(std::uint32_t index) {
     work_stealing::Worker& blocked = worker(index);
     blocked.begin_blocking();
@@ -82,7 +82,7 @@ class WorkersByHand final : public work_stealing::WorkerSet {
     blocked.resign();
   }
 
-  /// Destroys what is left. No thread runs a worker any more.
+  /// Destroys what is left. No thread may be running a worker.
   void end() {
     close();
     drain();
@@ -102,8 +102,9 @@ Task<> ends_at_once() { co_return; }
 /// The bounds of models with two threads.
 constexpr mc::Options kTwoAtMost{.preemptions = 2, .weak_failures = 0, .stale = 0};
 
-// Half of the workers search already. What one that is not counted has in its hands is seen by
-// nobody who falls asleep meanwhile, and it does not look again when it has found something.
+// Half of the workers search already. What an uncounted searcher has in its hands is invisible to a
+// worker that falls asleep meanwhile, and the searcher does not look again once it has found
+// something.
 TEST(WorkerModel, one_that_may_not_search_leaves_the_queues_of_others_alone) {
   holds([] {
     const auto workers = workers_by_hand(2, LooksAround::before_each_poll);
@@ -144,8 +145,8 @@ TEST(WorkerModel, one_that_falls_asleep_without_a_search_records_the_end_of_none
   });
 }
 
-// Two tasks are on their way from the injector to a queue while the other worker looks for the last
-// time; the first of them may block the thread until the second has run.
+// Two tasks are moving from the injector to a queue while the other worker looks for the last time;
+// the first of them may block the thread until the second has run.
 TEST(WorkerModel, what_one_takes_from_the_injector_is_seen_by_one_that_falls_asleep_meanwhile) {
   holds(
       [] {
@@ -162,9 +163,9 @@ TEST(WorkerModel, what_one_takes_from_the_injector_is_seen_by_one_that_falls_asl
       kTwoAtMost);
 }
 
-// Whoever falls asleep looks at one queue after the other. Two tasks go over from one that it has
-// not looked at to one where it has found nothing, and the rest is run meanwhile. The seed has the
-// first worker compare itself with the second.
+// A worker that falls asleep looks at one queue after the other. Two tasks move from a queue that
+// it has not looked at yet to one where it has found nothing, and the rest is run meanwhile. The
+// seed makes the first worker compare itself with the second.
 TEST(WorkerModel, what_one_takes_over_from_another_is_seen_by_a_third_that_falls_asleep_meanwhile) {
   holds(
       [] {
@@ -183,7 +184,7 @@ TEST(WorkerModel, what_one_takes_over_from_another_is_seen_by_a_third_that_falls
       kTwoAtMost);
 }
 
-/// The tokens of a task that forks, and of another.
+/// The tokens of a task that forks, and of another task.
 struct Family {
   park::Parker first_fork_has_begun;
   park::Parker task_has_run;
@@ -213,8 +214,8 @@ Task<> lets_the_fork_go_on(Family& family) {
   co_return;
 }
 
-// A task and a fork are to be had, and the fork waits for the task: whoever had both in its hands
-// would never run the task.
+// A task and a fork are available, and the fork waits for the task: a worker that held both would
+// never run the task.
 TEST(WorkerModel, one_that_has_found_a_task_steals_no_fork_beside) {
   holds(
       [] {
@@ -242,7 +243,7 @@ Task<> reads_a_byte(Connection& peer, bool& has_read) {
   has_read = true;
 }
 
-/// Runs on worker 0, whose thread it keeps until the byte was read.
+/// Keeps the thread of worker 0, which runs it, until the byte has been read.
 Task<> lets_worker_1_read(WorkersByHand& workers, Connection& peer, const bool& has_read) {
   base::Thread([&] { mc::require(!workers.take_turn(1), "it falls asleep"); }).join();
   peer.deliver(1);
@@ -251,13 +252,12 @@ Task<> lets_worker_1_read(WorkersByHand& workers, Connection& peer, const bool& 
   mc::require(has_read, "for the task that reads");
 }
 
-// A task that yields alone is queued for nobody else to be woken, and is run once more before what
-// the worker finds in the driver then. The worker that sleeps does so outside of the driver, and
-// sees neither.
+// A yielding task that is alone wakes nobody when it is queued, and is run once more before what
+// the worker then finds in the driver. The sleeping worker is outside the driver, and sees neither.
 TEST(WorkerModel, what_one_finds_in_the_driver_while_it_has_a_task_is_run_by_one_that_slept) {
   holds([] {
     RuntimeOptions options = options_by_hand(2, LooksAround::before_each_poll);
-    options.lifo_slot = true;  // else whoever wakes the task notifies
+    options.lifo_slot = true;  // otherwise whoever wakes the task notifies
     const base::Ref<WorkersByHand> workers(new WorkersByHand(options));
     Connection peer(0, Connection::Reports::by_a_poller);
     bool has_read = false;
@@ -269,7 +269,7 @@ TEST(WorkerModel, what_one_finds_in_the_driver_while_it_has_a_task_is_run_by_one
   });
 }
 
-/// The round of a worker, as the others see it.
+/// The round of a worker, as others see it.
 std::uint32_t round_of(const work_stealing::Worker& worker) {
   work_stealing::Rounds other;
   other.adopt(worker.rounds);
@@ -315,7 +315,7 @@ Task<> expects_a_round_for_each_turn(const work_stealing::Worker& worker) {
   }
 }
 
-// Else others would be many rounds ahead when it has made up for what it is behind.
+// Otherwise others would be many rounds ahead by the time it has caught up.
 TEST(WorkerModel, each_turn_of_a_task_that_is_alone_is_a_round_though_it_is_behind) {
   holds([] {
     const auto workers = workers_by_hand(1, LooksAround::hardly_ever);

@@ -1,5 +1,5 @@
-// The threads of an engine that is given up are left to themselves, and the last one ends it, also
-// those that are added then; a thread that the system does not give is not waited for.
+// The threads of an abandoned engine are left alone, including those added then, and the last one
+// ends the engine. A thread that the system refuses is not waited for.
 #include "runtime/scheduler/worker_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ RuntimeOptions two_workers() {
   return options;
 }
 
-/// An engine without tasks. Of its two workers one leaves at once, the other adds a third thread
-/// when it may.
+/// An engine without tasks. Of its two workers, one leaves at once and the other adds a third
+/// thread when it may.
 class AddsAThread final : public scheduler::Engine, private scheduler::WorkerThreads::Work {
  public:
   AddsAThread(RuntimeOptions options, park::Parker& may_add, park::Parker& has_drained)

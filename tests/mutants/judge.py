@@ -1,5 +1,5 @@
-"""Judges planted mutants: by the models that reach them, then by the tests, then by the storms, and
-of locks by the compiler."""
+"""Judges planted mutants: by the models that reach them, then by the tests, then by the storms;
+lock guards are also judged by the compiler."""
 
 import json
 import os
@@ -15,32 +15,32 @@ from pathlib import Path
 import thread_safety
 from planted_build import TARGETS
 
-# Tests that need these seconds together run first, in one process; the rest follows.
+# Tests that together need less than this run first, in one process; the others follow.
 QUICK_S = 0.3
-# Most seconds that a process may take, of the CPU and by the clock: so many times what its tests
-# took without a mutant, and so many more.
+# Limits of CPU and wall-clock time for a process: a multiple of what its tests took without a
+# mutant, plus some seconds.
 CPU_TIMES, CPU_MORE_S = 10, 10
 CLOCK_TIMES, CLOCK_MORE_S = 8, 25
 MEMORY_BYTES = 6 << 30
-STORM_SECONDS = 14  # all together: a second each
-# Threads that really run fail by chance, too, on a busy machine: such a failure counts if one of
-# so many further runs fails as well.
+STORM_SECONDS = 14  # for all storms together, a second each
+# Tests with real threads can also fail by chance on a busy machine: such a failure counts only if
+# one of this many further runs fails as well.
 REPEATS = 3
 MODELS = ("taskbench_runtime_models", "taskbench_pool_models")
 STORMS = "taskbench_stress"
-# Tests of programs that abort take long, and assertions are not what is planted.
+# Tests of programs that abort take long, and no mutants are planted in assertions.
 NOT_RUN = {"taskbench_runtime_tests": "*DeathTest*"}
 
 
 class Judge:
     def __init__(self, build, within_s=None, kills_of_others=()):
         self.build = build
-        self.within_s = within_s  # of each program, the tests that take so long together
-        self.tests = {}  # by program: a list of (name, seconds, numbers that it reaches)
+        self.within_s = within_s  # of each program, only tests that take this long together
+        self.tests = {}  # by program: a list of (name, seconds, numbers reached)
         self.kills = {name: 1 for name in kills_of_others}
         self.lock = threading.Lock()
 
-    # What reaches what.
+    # Mutants reached by each test.
 
     def record(self):
         """Runs everything once without a mutant, unless that has been done with these programs."""
@@ -62,15 +62,16 @@ class Judge:
 
     @staticmethod
     def environment(target):
-        # Models of the schedulers that ours is compared with, and bounds that take too long for CI.
+        # Includes models of the schedulers ours is compared with, and bounds that take too long in
+        # CI.
         environment = dict(os.environ, MALLOC_PERTURB_="165", TASKBENCH_COMPARED_MODELS="1")
         if target == STORMS:
             environment["TASKBENCH_STRESS_SECONDS"] = str(STORM_SECONDS)
         return environment
 
     def batches(self, target, number):
-        """The tests of the program that reach the mutant, those first that have killed others or
-        are quick."""
+        """Returns the program's tests that reach the mutant; those that have killed others or are
+        quick come first."""
         reaching = [(name, seconds) for name, seconds, reached in self.tests[target]
                     if number in reached]
         reaching.sort(key=lambda test: test[1] / (1 + self.kills.get(test[0], 0)))
@@ -92,10 +93,11 @@ class Judge:
         """Whether any test reaches the mutant, however long it takes."""
         return any(number in reached for target in TARGETS for *_, reached in self.tests[target])
 
-    # One mutant.
+    # Judging one mutant.
 
     def judge(self, mutant):
-        """What killed it, by which of the three, and the seconds that this took."""
+        """Returns what killed the mutant, by which of the three kinds, and the seconds that this
+        took."""
         began = time.monotonic()
         reached = False
         doubt = ""
@@ -108,7 +110,7 @@ class Judge:
                                                                      mutant.number):
                         doubt = f"{test} failed once in {REPEATS + 1} runs: {why}"
                         batch = [name for name in batch if name != test] if test in batch else []
-                        continue  # with the others, which have not run
+                        continue  # with the remaining tests
                     with self.lock:
                         self.kills[test] = self.kills.get(test, 0) + 1
                     by = ("model" if target in MODELS else "storm" if target == STORMS else "test")
@@ -129,7 +131,7 @@ class Judge:
         return any(self.run(target, names, seconds, number) for _ in range(REPEATS))
 
     def run(self, target, names, seconds, number):
-        """The test that fails and why, or None."""
+        """Returns the test that fails and why, or None."""
         cpu = int(CPU_TIMES * seconds + CPU_MORE_S)
         clock = CLOCK_TIMES * seconds + CLOCK_MORE_S
         if target == STORMS:
@@ -142,7 +144,7 @@ class Judge:
             resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
 
         with tempfile.TemporaryDirectory(prefix="taskbench-mutants-") as folder:
-            # In a file: an argument has at most 128 KiB.
+            # In a file, as an argument is limited to 128 KiB.
             flags = Path(folder) / "flags"
             flags.write_text(f"--gtest_filter={':'.join(names)}\n", encoding="utf-8")
             with open(Path(folder) / "output", "w+b") as output:
@@ -183,7 +185,7 @@ class Judge:
 
 
 class Results:
-    """The verdicts so far, a line of JSON each, so that a run that was killed goes on."""
+    """The verdicts so far, one line of JSON each, so that a killed run can be resumed."""
 
     def __init__(self, path):
         self.path = path
@@ -192,7 +194,7 @@ class Results:
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
                     result = json.loads(line)
-                except ValueError:  # the run was killed while it wrote
+                except ValueError:  # the run was killed while writing
                     continue
                 self.all[result["name"]] = result
         self.lock = threading.Lock()

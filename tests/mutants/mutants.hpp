@@ -1,5 +1,5 @@
-// What planted sources (operators.py) are compiled with: one build holds all mutants, of which
-// TASKBENCH_MUTANT names the one that is switched on. Included before each source, by -include.
+// Compiled into planted sources (operators.py): one build holds all mutants, and TASKBENCH_MUTANT
+// names the one that is switched on. Put before each source by -include.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline constexpr std::size_t kMost = 256 * 512;
 
 extern int active;
 extern bool records;
-/// Which mutants were reached since the current test began.
+/// The mutants that were reached since the current test began.
 extern unsigned char reached[kMost];
 
 /// Whether mutant `number` is switched on.
@@ -45,7 +45,7 @@ constexpr bool greater_equal(int number, const A& a, const B& b) {
   return on(number) ? a > b : a >= b;
 }
 
-/// A lock guard, which takes no lock while the mutant is switched on.
+/// A lock guard that takes no lock while the mutant is switched on.
 template <class Guard, int number>
 class Unless {
  public:

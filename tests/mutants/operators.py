@@ -24,8 +24,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Nothing is planted in what only watches: assertions, counters, the tracer, planted delays; nor in
-# names of threads and prefetches, which change nothing that a program could see.
+# Nothing is planted in code that only observes (assertions, counters, the tracer, planted delays),
+# nor in names of threads and prefetches, which change nothing that a program could see.
 WATCHES = re.compile(
     r"TASKBENCH_(ASSERT|TRACE)|counters?_?\b|\bcount(s|_\w+)?\(|record(er|ing)?\w*\b|\btrace"
     r"|tracer|plant|prefetch|name_this_thread|fail_assertion|publish_counts|\bcosts?_?\b"
@@ -45,7 +45,7 @@ TOKEN = re.compile(
 
 
 def load_libclang():
-    """The bindings of Debian's python3-clang-16, which another Python than Debian's finds too."""
+    """Loads the bindings of Debian's python3-clang-16, even in another Python than Debian's."""
     try:
         import clang.cindex as cindex
     except ImportError:
@@ -61,7 +61,8 @@ def load_libclang():
 
 
 def children_of(cursor):
-    """All but those that the bindings do not know: concepts, and what they require."""
+    """Returns all children except those unknown to the bindings: concepts, and what they
+    require."""
     def is_known(child):
         try:
             return child.kind is not None
@@ -77,7 +78,7 @@ class Mutant:
     what: str
     line: int
     kind: str
-    edits: list = field(default_factory=list)  # (where, is an opening, length, text, replaced)
+    edits: list = field(default_factory=list)  # (position, is an opening, length, text, replaced)
     name: str = ""
     number: int = 0
 
@@ -94,11 +95,11 @@ class Source:
         self.starts = [token[0] for token in self.tokens]
 
     def token_from(self, offset):
-        """The index of the first token at or after the offset."""
+        """Returns the index of the first token at or after the offset."""
         return bisect.bisect_left(self.starts, offset)
 
     def text_of(self, begin, end):
-        """The code there without comments, each break a space."""
+        """Returns the code there without comments, with each break as a space."""
         first, last = self.token_from(begin), self.token_from(end)
         text, before = "", None
         for token in self.tokens[first:last]:
@@ -108,14 +109,14 @@ class Source:
         return text
 
     def head_end(self, begin):
-        """Where the head of the loop ends that begins there."""
+        """Returns where the head of the loop that begins there ends."""
         place = self.token_from(begin)
         while self.tokens[place][2] != b"(":
             place += 1
         return self.tokens[self.closing(place)][1]
 
     def closing(self, index):
-        """The index of the token that closes the parenthesis at the index."""
+        """Returns the index of the token that closes the parenthesis at the index."""
         depth = 0
         for place in range(index, len(self.tokens)):
             if self.tokens[place][2] == b"(":
@@ -128,7 +129,7 @@ class Source:
 
 
 class Planter:
-    """Finds the mutants of one file, of which the parsed unit has a part."""
+    """Finds the mutants of one file, given its part of the parsed unit."""
 
     def __init__(self, cindex, source):
         self.kinds = cindex.CursorKind
@@ -137,7 +138,7 @@ class Planter:
         self.function = ""
         self.returns_bool = False
         self.found = {}
-        self.decided = set()  # whole conditions: that they always or never hold is planted
+        self.decided = set()  # whole conditions for which "always" and "never" are planted
 
     # Names.
 
@@ -201,7 +202,7 @@ class Planter:
         return place >= len(self.source.tokens) or self.source.tokens[place][0] != begin
 
     def constrains(self, cursor):
-        """Whether it is what a requires clause asks for, which the compiler decides."""
+        """Whether it is an operand of a requires clause, which the compiler evaluates."""
         place = self.source.token_from(cursor.extent.start.offset)
         before = [token[2] for token in self.source.tokens[max(0, place - 2):place]]
         return cursor.kind.is_expression() and (
@@ -228,7 +229,7 @@ class Planter:
             self.statement(child)
 
     def statement(self, cursor):
-        """Plants that it is left out. Its begin and end if it publishes something."""
+        """Plants the statement's omission. Returns its begin and end if it publishes something."""
         kinds = self.kinds
         begin, end = self.span(cursor)
         semicolon = self.source.token_from(end)
@@ -274,8 +275,8 @@ class Planter:
     # Conditions.
 
     def condition(self, cursor, children):
-        """Plants that the branch is always taken, and never. The children that are no condition at
-        compile time."""
+        """Plants that the branch is always taken, and never. Returns the children that are not
+        compile-time conditions."""
         begin = cursor.extent.start.offset
         place = self.source.token_from(begin) + 1
         if self.source.tokens[place][2] == b"constexpr":
@@ -315,7 +316,8 @@ class Planter:
         return children
 
     def truth(self, cursor, before):
-        """Plants that a truth is turned, unless a comparison that is turned makes it."""
+        """Plants a negated truth value, unless it comes from a comparison that is negated
+        already."""
         begin, end = self.span(cursor)
         text = self.source.text_of(begin, end)
         if not text or text.startswith("co_await") or "co_await" in text or WATCHES.search(text):
@@ -349,7 +351,7 @@ class Planter:
     # Expressions.
 
     def operator_of(self, cursor, children):
-        """The token of a comparison, or of && and ||, between two operands."""
+        """Returns the token of a comparison, or of && and ||, between two operands."""
         if len(children) < 2:
             return None
         begin, end = self.span(cursor)
@@ -357,7 +359,7 @@ class Planter:
         if left[0] != begin or right[1] != end or right[0] <= left[1]:
             return None
         token = self.source.tokens[self.source.token_from(left[1])]
-        if not self.source.text[token[0] - 1:token[0]].isspace():  # begins template arguments
+        if not self.source.text[token[0] - 1:token[0]].isspace():  # opens template arguments
             return None
         if token[2].decode() in (*TURNED, "&&", "||") and token[1] <= right[0]:
             return token
@@ -412,7 +414,7 @@ class Planter:
 
 
 def find(root, files, sources):
-    """The mutants of these files, by file; all sources are parsed together, once."""
+    """Returns the mutants of these files, by file; all sources are parsed together, once."""
     cindex = load_libclang()
     unit = "".join(f'#include "{source}"\n' for source in sources)
     name = f"{root}/mutants.cpp"  # beside the sources, which it includes by their paths
@@ -434,7 +436,8 @@ def find(root, files, sources):
 
 
 def named(planter):
-    """The file's mutants in the order of their places. Names hold no lines, as these change."""
+    """Returns the file's mutants in the order of their positions. Names contain no line numbers, as
+    these change."""
     mutants = [planter.found[key] for key in sorted(planter.found, key=lambda key: key[:2])]
     names = Counter()
     for mutant in mutants:
@@ -445,12 +448,13 @@ def named(planter):
 
 
 def planted(text, mutants):
-    """The text with these mutants in it, and for each line of it the spans of columns, from 1, that
-    a mutant covers."""
+    """Returns the text with these mutants in it, and for each of its lines the spans of columns,
+    from 1, that a mutant covers."""
     edits = []
     for index, mutant in enumerate(mutants):
         for where, opens, length, inserted, replaced in mutant.edits:
-            # What closes comes first, the innermost before others; what opens, the outermost.
+            # Closing insertions come first, the innermost before others; opening ones, the
+            # outermost first.
             edits.append((where, opens, -length if opens else length, index,
                           inserted.replace("%N", str(mutant.number)), replaced))
     made, at = bytearray(), 0
@@ -470,8 +474,8 @@ def planted(text, mutants):
 
 
 def blamed(breaks, spans, line, column):
-    """The mutants that may have caused an error at this place of a planted text: those that insert
-    closest around it, or else those of the line."""
+    """Returns the mutants that may have caused an error at this place of a planted text: the
+    innermost ones around it, or else those of the line."""
     begin = breaks[line - 2] + 1 if line > 1 else 0
     end = breaks[line - 1]
     place = begin + column - 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The operators of `scripts/mutate --planted`, the names of the mutants, and the list of those that
-survive."""
+"""The operators of `scripts/mutate --planted`, the names of the mutants, and the list of
+survivors."""
 
 import json
 import os

@@ -14,7 +14,8 @@ def folder_of(mutant):
 
 
 def piece_of(mutants, piece):
-    """The I-th of N pieces: every N-th mutant, so that each piece has some of every file."""
+    """Returns the I-th of N pieces: every N-th mutant, so that each piece has some of every
+    file."""
     if piece is None:
         return mutants
     which, of = piece
@@ -22,7 +23,7 @@ def piece_of(mutants, piece):
 
 
 def table(mutants, results, not_compiled, known):
-    """A row for each folder: what became of its mutants."""
+    """Returns a row for each folder: the outcomes of its mutants."""
     columns = ("model", "test", "storm", "compiler", "time-out", "equivalent", "no reason",
                "not reached", "does not compile", "not judged")
     rows = defaultdict(Counter)
@@ -51,7 +52,7 @@ def table(mutants, results, not_compiled, known):
 
 
 def run(arguments, root):
-    """The exit status."""
+    """Returns the exit status."""
     folder = root / "build/mutants"
     folder.mkdir(parents=True, exist_ok=True)
     build = planted_build.PlantedBuild(root, folder)
@@ -102,8 +103,8 @@ def is_due(mutant, result, again):
 
 
 def verdict(mutants, results, not_compiled, known):
-    """1 if something survives that the list of survivors does not name, though its file has been
-    judged before, or if something is killed of which the list says that nothing could."""
+    """Returns 1 if a mutant survives that the list of survivors does not name, although its file
+    was judged before, or if one is killed that, according to the list, nothing could kill."""
     status = 0
     for mutant in mutants:
         result = results.get(mutant.name)

@@ -1,4 +1,4 @@
-"""Builds the models, the tests and the storms of the runtime once, with every mutant in them."""
+"""Builds the models, tests and storms of the runtime once, with every mutant in them."""
 
 import json
 import re
@@ -18,8 +18,8 @@ TARGETS = {  # in the order in which they judge
 CORE = ("runtime/queue/", "runtime/park/", "runtime/task/", "runtime/sync/", "runtime/driver/",
         "runtime/blocking/", "runtime/net/", "runtime/scheduler/", "runtime/base/biased_lock",
         "runtime/base/asymmetric_fences.hpp", "runtime/base/shared.hpp")
-# Each file has its own range of numbers, so that a change of one does not recompile the others.
-# mutants.hpp has as many numbers as 256 files need.
+# Each file has its own range of numbers, so that changing one does not recompile the others.
+# mutants.hpp has enough numbers for 256 files.
 MOST_OF_A_FILE = 512
 ERROR = re.compile(
     r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<why>.*)",
@@ -27,7 +27,7 @@ ERROR = re.compile(
 
 
 class PlantedBuild:
-    """A copy of the tree in which the mutants are planted, and its build."""
+    """A copy of the tree with the mutants planted in it, and its build."""
 
     def __init__(self, root, folder):
         self.root = root
@@ -35,7 +35,7 @@ class PlantedBuild:
         self.tree = folder / "tree"
         self.build = folder / "build"
         self.mutants = []
-        self.not_compiled = {}  # by name: what the compiler says
+        self.not_compiled = {}  # by name: the compiler's error
 
     def tracked(self, *patterns):
         done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
@@ -45,7 +45,7 @@ class PlantedBuild:
                 if (self.root / file).exists()]
 
     def find(self):
-        """All mutants, numbered."""
+        """Returns all mutants, numbered."""
         runtime = [file for file in self.tracked("runtime/*.hpp", "runtime/*.cpp")]
         core = [file for file in runtime if file.startswith(CORE)]
         sources = [file for file in runtime
@@ -58,12 +58,13 @@ class PlantedBuild:
         return self.mutants
 
     def text_of(self, file, own):
-        """What the file is in the planted tree, and where what was planted in it stands there."""
+        """Returns the file's text in the planted tree, and the positions of what was planted in
+        it."""
         text = (self.root / file).read_bytes()
         return operators.planted(text, own) if own else (text, [], [])
 
     def write(self, files=None):
-        """Writes the tree, or these files of it; what does not change keeps its time."""
+        """Writes the tree, or these files of it; unchanged files keep their time stamps."""
         by_file = {}
         for mutant in self.mutants:
             if mutant.name not in self.not_compiled:
@@ -96,7 +97,7 @@ class PlantedBuild:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def compile(self, targets=tuple(TARGETS)):
-        """Builds the targets. Mutants that do not compile are taken out."""
+        """Builds the targets, and takes out mutants that do not compile."""
         self.load_not_compiled()
         self.write()
         self.configure()

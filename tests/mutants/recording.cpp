@@ -1,5 +1,5 @@
-// Which mutant is switched on, and which each test reaches: a line of JSON for each test, in the
-// file that TASKBENCH_MUTANTS_RECORD names.
+// Switches on one mutant, and records the mutants that each test reaches: a line of JSON for each
+// test, in the file named by TASKBENCH_MUTANTS_RECORD.
 #include <gtest/gtest.h>
 
 #include <cstdio>

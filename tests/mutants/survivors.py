@@ -23,7 +23,7 @@ class Survivors:
 
 
 def faults(survivors, mutants):
-    """What is wrong with the list, of all `mutants` by name."""
+    """Yields what is wrong with the list, given all `mutants` by name."""
     seen = set()
     for name in [name for group in survivors.groups for name in group["mutants"]]:
         if name in seen:

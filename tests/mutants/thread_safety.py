@@ -1,4 +1,5 @@
-"""Has clang's analysis judge lock guards that are left out: it refuses what their locks guard."""
+"""Judges left-out lock guards by clang's analysis, which rejects unguarded uses of guarded
+members."""
 
 import re
 import shutil
@@ -10,7 +11,7 @@ CLANG = next((found for name in ("clang++-16", "clang++") if (found := shutil.wh
 
 
 def without_guard(text, mutant):
-    """The text of the mutant's file in which its lock guard is not declared."""
+    """Returns the text of the mutant's file without the declaration of its lock guard."""
     place = mutant.edits[0][0]
     begin = text.rindex(b"const", 0, place) if text[:place].endswith(b"const ") else place
     end = text.index(b";", place) + 1
@@ -18,7 +19,8 @@ def without_guard(text, mutant):
 
 
 def refusal(root, mutant):
-    """What clang says of the sources without the guard; None if it takes them, or is missing."""
+    """Returns clang's complaint about the sources without the guard; None if it accepts them, or is
+    missing."""
     if mutant.kind != "lock" or CLANG is None:
         return None
     with tempfile.TemporaryDirectory(prefix="taskbench-mutants-") as name:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The steps of ci/Containerfile, each in a bare Debian 12: what `podman build` would do.
+"""Runs the steps of ci/Containerfile, each in a bare Debian 12, as `podman build` would.
 
 usage: container_test.py SOURCE [TEST...]"""
 
@@ -12,14 +12,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SKIPPED = 77  # ctest says so, too
+SKIPPED = 77  # the exit status by which ctest calls a test skipped
 NEEDED = ("mmdebstrap", "chroot", "git", "unshare")
 SOURCE = Path(sys.argv[1])
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"}
 
 
 def steps_of(text):
-    """(keyword, the rest) of each instruction, in order."""
+    """Returns (keyword, the rest) of each instruction, in order."""
     joined = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text))
     return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line.strip()]
 
@@ -58,12 +58,12 @@ class Roots:
         if of:
             begin = dict(self.stages)[of[1]] / source.lstrip("/")
             shutil.copytree(begin, self.root / target.lstrip("/"), symlinks=True)
-        else:  # the context of a build: what git knows
+        else:  # the build context: what git tracks
             subprocess.run(["git", "clone", "--quiet", SOURCE, self.root / target.lstrip("/")],
                            check=True)
 
     def run(self, command, **options):
-        """What the shell of the root makes of it, with a /proc of its own while it runs."""
+        """Runs the command in the root's shell, with a /proc of its own while it runs."""
         namespace = ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.root / 'proc'}"]
         return subprocess.run([*namespace, "chroot", self.root, "/bin/sh", "-c", command],
                               env=ENVIRONMENT, text=True, stdout=subprocess.PIPE,

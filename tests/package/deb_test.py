@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Debian packages: made by cpack, then unpacked in a root with nothing but the packages that
-they depend on, where the command has to run.
+"""The Debian packages: made by cpack, then unpacked in a root that holds only the packages they
+depend on, where the command has to run.
 
 usage: deb_test.py CPACK BUILD_DIR [TEST...]"""
 
@@ -15,14 +15,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SKIPPED = 77  # ctest says so, too
+SKIPPED = 77  # the exit status by which ctest calls a test skipped
 NEEDED = ("dpkg", "dpkg-deb", "dpkg-query", "dpkg-shlibdeps", "file", "gzip", "chroot")
 CPACK, BUILD = sys.argv[1:3]
 AS_ROOT = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
 
 
 def output_of(*command, **options):
-    """What it prints; it has to succeed."""
+    """Returns what the command prints; it must succeed."""
     answer = subprocess.run(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         timeout=120, check=False, **options,
@@ -33,7 +33,7 @@ def output_of(*command, **options):
 
 
 def installed_alternative(dependency):
-    """The name of the first package of `a (>= 1) | b` that is installed here."""
+    """Returns the first package of `a (>= 1) | b` that is installed here."""
     names = [name.split()[0].split(":")[0] for name in dependency.split("|")]
     for name in names:
         answer = subprocess.run(
@@ -46,7 +46,7 @@ def installed_alternative(dependency):
 
 
 def with_dependencies(field):
-    """The packages of a field Depends, and what these depend on."""
+    """Returns the packages of a Depends field, and their dependencies."""
     found, waiting = set(), [field]
     while waiting:
         for dependency in filter(str.strip, waiting.pop().split(",")):
@@ -58,12 +58,12 @@ def with_dependencies(field):
 
 
 def copy_package(name, root):
-    """As it is installed here, without what no program loads."""
+    """Copies the package as it is installed here, without files that no program loads."""
     for line in output_of("dpkg", "-L", name).splitlines():
         path = Path(line)
         if path.is_dir() or not os.path.lexists(path) or line.startswith("/usr/share/"):
             continue
-        # Below the real folder: /lib is a link to /usr/lib.
+        # Below the real folder, as /lib is a link to /usr/lib.
         target = root / path.parent.resolve().relative_to("/") / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, target, follow_symlinks=False)
@@ -77,7 +77,7 @@ class DebianPackages(unittest.TestCase):
         cls.folder = Path(directory.name)
         output_of(
             CPACK, "--config", Path(BUILD) / "CPackConfig.cmake", "-B", cls.folder / "packed",
-            "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip",  # quicker, and read in the same way
+            "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip",  # quicker, and read the same way
         )
         cls.command = cls.only_package("taskbench")
         cls.library = cls.only_package("libtaskbench-dev")
@@ -127,7 +127,7 @@ class DebianPackages(unittest.TestCase):
             output_of("bash", "-c", f"source '{bash}' && complete -p taskbench"),
             "complete -F _taskbench taskbench\n",
         )
-        # zsh reads this line of every file in its path, and runs none.
+        # zsh reads this line of every file in its path, and runs none of them.
         zsh = (share / "zsh/vendor-completions/_taskbench").read_text(encoding="utf-8")
         self.assertTrue(zsh.startswith("#compdef taskbench\n"))
         fish = (share / "fish/vendor_completions.d/taskbench.fish").read_text(encoding="utf-8")
@@ -138,7 +138,7 @@ class DebianPackages(unittest.TestCase):
         readme = (share / "ci/README.md").read_text(encoding="utf-8")
         named = set(re.findall(r"`((?:ci|scripts)/[\w./-]+)`", readme))
         self.assertIn("scripts/gate-pr", named)
-        for name in named - {"scripts/diff-baseline", "scripts/package"}:  # of the sources only
+        for name in named - {"scripts/diff-baseline", "scripts/package"}:  # only in the sources
             self.assertTrue((share / name).exists(), name)
         for script in (share / "scripts").iterdir():
             self.assertTrue(os.access(script, os.X_OK), script)

@@ -1,14 +1,14 @@
-# Proves that other projects can use taskbench, as users would: in an empty directory of its own.
+# Proves that other projects can use taskbench, in the ways of users: each in an empty directory.
 #
 #   find_package          an installed copy, from a prefix that is no system directory
-#   add_subdirectory      the sources: the runtime alone, and no option has to be set
+#   add_subdirectory      the sources: only the runtime, without setting any option
 #   missing_dependencies  configuring without them names all of them, with their packages
 
 set(work "${BUILD_DIR}/tests/package-${KIND}")
 file(REMOVE_RECURSE "${work}")
 file(MAKE_DIRECTORY "${work}")
 
-# run(<command>...): runs it, and fails with all that it printed when it fails.
+# run(<command>...): runs the command, and fails with its output if it fails.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT result EQUAL 0)
@@ -39,7 +39,7 @@ if(KIND STREQUAL "find_package")
   if(NOT EXISTS "${work}/prefix/include/taskbench/runtime/runtime.hpp")
     message(FATAL_ERROR "the headers were not installed below include/taskbench/")
   endif()
-  # No header that is installed includes one that is not, and the schedulers' own stay at home.
+  # Installed headers must include only installed ones, and the schedulers' own are not installed.
   file(GLOB_RECURSE headers RELATIVE "${work}/prefix/include"
     "${work}/prefix/include/taskbench/*.hpp")
   if(headers MATCHES "work_stealing")
@@ -50,8 +50,8 @@ if(KIND STREQUAL "find_package")
   file(WRITE "${work}/every_header.cpp" "${text}")
   run("${COMPILER}" -std=c++20 -fsyntax-only "-I${work}/prefix/include"
     "${work}/every_header.cpp")
-  # With g++ the plug-in of the linker would take code for link-time optimisation in the archive,
-  # which needs seconds, and fails beside -g1.
+  # With g++, the linker's plug-in would use the archive's code for link-time optimisation, which
+  # takes seconds and fails together with -g1.
   file(GLOB_RECURSE archive "${work}/prefix/*/libtaskbench_runtime.a")
   file(STRINGS "${archive}" lto REGEX "gnu\\.lto_")
   if(NOT archive OR lto)
@@ -84,7 +84,7 @@ if(KIND STREQUAL "find_package")
       message(FATAL_ERROR "share/${path} was not installed")
     endif()
   endforeach()
-  # The version is asked for as a user would; and the package must be the one just installed.
+  # The version is requested as a user would, and the package must be the one just installed.
   build_and_run_consumer("-DCMAKE_PREFIX_PATH=${work}/prefix")
   run(${configure} -S "${SOURCE_DIR}/examples" -B "${work}/examples"
     "-DCMAKE_PREFIX_PATH=${work}/prefix")
@@ -107,13 +107,13 @@ if(KIND STREQUAL "find_package")
   endif()
 
 elseif(KIND STREQUAL "add_subdirectory")
-  # None of the libraries of the command and the tests may be asked for.
+  # None of the libraries for the command and the tests may be looked for.
   set(disabled)
   foreach(package IN ITEMS benchmark CLI11 fmt nghttp2 nlohmann_json protobuf re2 GTest)
     list(APPEND disabled "-DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON")
   endforeach()
   build_and_run_consumer("-DTASKBENCH_SOURCE_DIR=${SOURCE_DIR}" ${disabled})
-  # A small program must not wait for each of our files on its own, let alone for rungs.
+  # A small program must not have to compile each of our files on its own, let alone rungs.
   file(GLOB_RECURSE objects "${work}/build/*.o" "${work}/build/*.obj")
   list(LENGTH objects count)
   if(count GREATER 12)

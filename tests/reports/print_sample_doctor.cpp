@@ -1,4 +1,4 @@
-// Prints what doctor reports of a sample machine, for the test of the schema, and for looking at.
+// Prints doctor's report on a sample machine, for the test of the schema, and for inspection.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Prints a sample run in one format, for the tests that are written in Python, and for looking at.
+// Prints a sample run in one format, for the tests written in Python, and for inspection.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Results as people and machines see them, for the tests of what they say.
+// Results as people and machines see them, for tests of their text.
 #pragma once
 
 #include <string>

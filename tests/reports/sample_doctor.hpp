@@ -1,5 +1,5 @@
-// Facts of machines, and what doctor reports of them: a quiet one, a disturbed one, one that says
-// nothing.
+// Facts about machines, and doctor's reports on them: a quiet one, a disturbed one, and one that
+// reveals nothing.
 #pragma once
 
 #include <cerrno>
@@ -30,7 +30,7 @@ inline model::Drift quiet_drift(double seconds) {
   return drift;
 }
 
-/// A machine on which nothing disturbs, as far as that goes: ASLR is on, as it should be.
+/// A machine without disturbances, as far as possible: ASLR is on, as it should be.
 inline model::DoctorFacts quiet_facts() {
   model::DoctorFacts facts;
   facts.build_type = "Release";
@@ -61,7 +61,7 @@ inline model::DoctorFacts quiet_facts() {
   return facts;
 }
 
-/// Everything disturbs at once.
+/// A machine with all disturbances at once.
 inline model::DoctorFacts disturbed_facts() {
   model::DoctorFacts facts = quiet_facts();
   facts.build_type = "Debug";
@@ -139,7 +139,7 @@ inline model::DoctorReport report_of(const model::DoctorFacts& facts) {
   return report;
 }
 
-/// Nothing could be found out, and nothing was measured.
+/// Nothing could be determined, and nothing was measured.
 inline model::DoctorReport unknown_report() {
   model::DoctorReport report;
   report.findings = verdict::diagnose(model::DoctorFacts{});

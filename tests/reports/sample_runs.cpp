@@ -86,7 +86,7 @@ constexpr std::array<Shape, 5> kShapes = {{
     {"yield_many", "yield", 200'000, 5'123'456.7, 1.97, 212.0, 1.96},
 }};
 
-/// Nine deviations from the median in per cent, as a quiet machine gives them; their MAD is 0.8.
+/// Nine deviations from the median in per cent, typical of a quiet machine; their MAD is 0.8.
 constexpr std::array<double, 9> kDeviations = {0, 0.4, -0.6, 1.3, -0.2, 0.9, -0.8, 3.1, -1.1};
 
 Case make_case(const Shape& shape, const char* scheduler, int workers, double slower,
@@ -138,7 +138,7 @@ Run several_schedulers_run() {
     run.cases.push_back(make_case(kShapes[i], "current_thread", 1, 0.83, 9));
   }
   for (Repetition& repetition : run.cases[7].repetitions) {
-    repetition.real_ns *= repetition.index % 2 == 0 ? 1.15 : 0.9;  // a noisy one
+    repetition.real_ns *= repetition.index % 2 == 0 ? 1.15 : 0.9;  // a noisy case
   }
   return run;
 }

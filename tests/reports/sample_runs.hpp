@@ -1,4 +1,4 @@
-// Runs to write and render in tests: realistic ones and nasty ones.
+// Runs to write and render in tests: realistic and hostile ones.
 #pragma once
 
 #include <span>
@@ -20,17 +20,17 @@ namespace taskbench::reports::samples {
 /// One good case and one that failed in its verification.
 [[nodiscard]] model::Run failed_run();
 
-/// One repetition a case, so that there is no spread.
+/// One repetition per case, so that there is no spread.
 [[nodiscard]] model::Run single_repetition_run();
 
-/// Everything that makes readers stumble: NaN and Infinity, counters named like Google Benchmark's
-/// keys, text that is not UTF-8, quotes, line breaks, nothing known of the machine.
+/// Everything that trips readers up: NaN and Infinity, counters named like Google Benchmark's keys,
+/// invalid UTF-8, quotes, line breaks, nothing known about the machine.
 [[nodiscard]] model::Run hostile_run();
 
 /// A run without cases.
 [[nodiscard]] model::Run empty_run();
 
-/// With --counters: events that were counted, that were not, that were extrapolated.
+/// With --counters: events that were counted, not counted, or extrapolated.
 [[nodiscard]] model::Run counted_run();
 
 /// With workloads that observe themselves.

@@ -1,4 +1,4 @@
-// What tests of texts share.
+// Helpers for tests of text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return place == std::string::npos ? text : text.replace(place, from.size(), to);
 }
 
-/// What the call throws; it may throw nothing else.
+/// The message of what the call throws; it may throw nothing but an Error.
 template <class Error>
 std::string what_of(const auto& call) {
   try {

@@ -1,5 +1,5 @@
-// Aborting: a task at every stage, itself, another, one that completes at that moment; each future
-// is destroyed exactly once, and the handle reports it.
+// Aborting a task at every stage, by itself, by another task, and while it completes: each future
+// is destroyed exactly once, and the handle reports the abort.
 
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -14,7 +14,7 @@ class Aborting : public OnOneRuntime {};
 
 Task<int> end_at_once(Resident) { co_return 1; }
 
-/// True when awaiting the handle throws JoinError.
+/// Returns whether awaiting the handle throws JoinError.
 template <class T>
 Task<bool> was_cancelled(JoinHandle<T> handle) {
   try {
@@ -32,7 +32,7 @@ TEST_P(Aborting, before_the_first_poll) {
     co_return co_await was_cancelled(std::move(handle));
   };
   EXPECT_TRUE(run(spawn_and_abort_at_once));
-  // From a task, so that its own worker polls neither before the abort.
+  // From a task: its worker polls neither of the two before the abort.
   EXPECT_TRUE(run_as_task(runtime_, spawn_and_abort_at_once));
 }
 
@@ -145,7 +145,7 @@ TEST_P(Aborting, each_other) {
     targets[0] = first.abort_handle();
     targets[1] = second.abort_handle();
     start.open();
-    // Whoever comes first cancels the other, perhaps both do; neither is left behind.
+    // Either task may cancel the other first, or both at once; neither is left behind.
     runtime_.block_on(until([&] { return first.is_finished() && second.is_finished(); }));
     EXPECT_EQ(census_.living(), 0);
   }

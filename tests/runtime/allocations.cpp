@@ -32,7 +32,7 @@ void release(void* memory) noexcept {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// The library's own calls the throwing one; that of a sanitizer has an allocator of its own.
+// The library's own nothrow form calls the throwing one; a sanitizer's has an allocator of its own.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
   return allocate(bytes, alignof(std::max_align_t));
 } catch (const std::bad_alloc&) {

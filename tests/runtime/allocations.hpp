@@ -1,17 +1,17 @@
-// What the test program allocates: its global allocation functions are replaced by ones that count,
-// and that may refuse.
+// Allocations of the test program: its global allocation functions are replaced by ones that count,
+// and that can be made to fail.
 #pragma once
 
 #include <cstddef>
 
 namespace taskbench::rt::tests {
 
-/// Allocations so far, by all threads.
+/// The number of allocations so far, by all threads.
 [[nodiscard]] std::size_t allocations() noexcept;
-/// How many of them have been freed.
+/// The number of them that have been freed.
 [[nodiscard]] std::size_t deallocations() noexcept;
 
-/// While it lives, its thread gets no memory.
+/// Makes allocations of its thread fail for as long as it lives.
 class NoMemory {
  public:
   NoMemory() noexcept;

@@ -1,4 +1,4 @@
-// Who pays for the fences of the process: passers, while the heavy fences of any engine prevail.
+// The mode of a process's fences: passers pay while the heavy fences of any engine prevail.
 #include "runtime/base/asymmetric_fences.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class FenceBalances : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(passers_pay(), always_); }
 
-  const bool always_ = !prepare_heavy_barrier();  // under TSan, and where there is no membarrier
+  const bool always_ = !prepare_heavy_barrier();  // under TSan, and without membarrier
   FenceBalance server_;
 };
 
@@ -68,7 +68,7 @@ TEST_F(FenceBalances, work_that_went_before_is_no_credit) {
 }
 
 TEST(AsymmetricFences, several_may_begin_and_end_asking_at_once) {
-  AsymmetricFences fences;  // somebody asks at first
+  AsymmetricFences fences;  // somebody asks initially
   const auto ask_and_end = [&] {
     for (int i = 0; i < 50'000; ++i) {
       fences.ask_passers();
@@ -83,9 +83,10 @@ TEST(AsymmetricFences, several_may_begin_and_end_asking_at_once) {
   EXPECT_FALSE(fences.passers_pay());
 }
 
-/// Two threads that store each its own word, pass a fence, and load the other's: of so many rounds
-/// both have loaded the old value in how many? The processor may do that where a fence is missing.
-/// Fewer rounds after `limit`: on a busy machine each waits until both threads have a CPU.
+/// Two threads each store to their own word, pass a fence, and load the other's word. Returns in
+/// how many rounds both have loaded the old value, which the processor allows where a fence is
+/// missing. Stops after `limit`, as on a busy machine each round waits until both threads have a
+/// CPU.
 template <class Light, class Heavy>
 int missed_by_both(int rounds, Clock::duration limit, const Light& light, const Heavy& heavy) {
   struct alignas(kFalseSharingBytes) Side {
@@ -94,7 +95,7 @@ int missed_by_both(int rounds, Clock::duration limit, const Light& light, const 
     int seen = 0;
   };
   std::array<Side, 2> sides;
-  Clock::time_point begin;  // of the round, so that both are as far
+  Clock::time_point begin;  // of the round, so that both start together
   const auto end = Clock::now() + limit;
   bool is_over = false;
   int missed = 0;
@@ -104,7 +105,7 @@ int missed_by_both(int rounds, Clock::duration limit, const Light& light, const 
     const auto meet = [&](int step) {
       mine.steps.store(step, std::memory_order_release);
       for (int i = 1; other.steps.load(std::memory_order_acquire) < step; ++i) {
-        if (i % 1'000 == 0) std::this_thread::yield();  // the other may have no CPU
+        if (i % 1'000 == 0) std::this_thread::yield();  // the other thread may have no CPU
       }
     };
     for (int round = 1; round <= rounds; ++round) {

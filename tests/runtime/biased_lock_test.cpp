@@ -1,4 +1,4 @@
-// The lock that one thread owns: never two threads inside, and nobody waits for ever.
+// The biased lock: never two threads inside, and nobody waits forever.
 #include "runtime/base/biased_lock.hpp"
 
 #include "tests/runtime/sync_support.hpp"
@@ -6,9 +6,8 @@
 namespace taskbench::rt::base {
 namespace {
 
-/// The lock of each test; its FenceBalance lets fences be light where the system has light ones.
-/// Clang cannot tell from the macros of a test whether the lock is held, so nothing is checked
-/// here.
+/// The lock under test; its FenceBalance permits light fences where the system has them. Clang
+/// cannot follow a lock through the macros of a test, so lock annotations are not checked here.
 class BiasedLockTest : public ::testing::Test {
  protected:
   void owner_enter() TASKBENCH_UNCHECKED { lock_.owner_enter(); }
@@ -62,7 +61,7 @@ TEST_F(BiasedLockTest, the_owner_waits_while_a_visitor_is_inside) {
 
 TEST_F(BiasedLockTest, never_two_inside) {
   constexpr long kMostRounds = 300'000;
-  constexpr long kRoundsPerLook = 16;  // between looks at the clock, which part the threads
+  constexpr long kRoundsPerLook = 16;  // looking at the clock drives the threads apart
   long rounds = 0;
   long sections = 0;  // guarded by the lock only
   std::atomic<bool> stop{false};
@@ -81,7 +80,7 @@ TEST_F(BiasedLockTest, never_two_inside) {
       }
     });
   }
-  // Visitors that come without a pause hold the owner up: with a core each, for 0.3 ms a round.
+  // Visitors that come without a pause hold the owner up: on cores of their own, 0.3 ms per round.
   for (const tests::StressTime time; rounds < kMostRounds && time.left();) {
     for (long i = 0; i < kRoundsPerLook; ++i, ++rounds) {
       owner_enter();

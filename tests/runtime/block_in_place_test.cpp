@@ -1,4 +1,4 @@
-// A thread that blocks does not keep its worker, where the scheduler can hand it on.
+// A thread that blocks does not keep its worker, if the scheduler can hand it on.
 #include "runtime/task/block_in_place.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class BlockInPlace : public ::testing::TestWithParam<std::string_view> {
   static Runtime of(unsigned workers) { return build({GetParam(), workers, ""}); }
 };
 
-/// Blocks the thread, as a system call would.
+/// Blocks the thread like a system call.
 void wait_for(const std::atomic<int>& count, int wanted) {
   EXPECT_TRUE(eventually([&] { return count.load() >= wanted; }));
 }
@@ -73,7 +73,7 @@ TEST_P(BlockInPlace, more_tasks_than_workers_block_at_once) {
   }());
   EXPECT_EQ(inside.load(), kTasks);
   if (kCounted) {
-    // All are inside at once, and only two of them can have had a worker to keep.
+    // All tasks are inside at once, and at most two of them can have kept their worker.
     EXPECT_GE(runtime.stats().total().hand_offs, kTasks - 2U);
   }
 }
@@ -102,7 +102,7 @@ TEST_P(BlockInPlace, short_blocking_sections_one_after_the_other_keep_every_coun
   Runtime runtime = of(2);
   const auto block_often = [&]() -> Task<> {
     for (int turn = 0; turn < 200; ++turn) {
-      // Some are shorter than the monitor allows, some longer.
+      // Some sections are shorter than the monitor tolerates, some longer.
       block_in_place([&] { std::this_thread::sleep_for(turn % 3 * 20us); });
       spawn(count_up(&count)).detach();
       if (turn % 10 == 0) co_await yield_now();
@@ -196,7 +196,7 @@ TEST_P(BlockInPlace, a_task_that_first_waits_after_a_long_section_is_ended_with_
     runtime
         .spawn([&]() -> Task<> {
           const SetsAtEnd sets(is_destroyed);
-          // Another task runs meanwhile: the only worker has been handed on.
+          // Another task runs meanwhile, so the only worker has been handed on.
           block_in_place([&] { wait_for(count, 1); });
           co_await gate.passed();
         })
@@ -218,7 +218,7 @@ TEST_P(BlockInPlace, what_a_task_does_after_a_long_section_counts_as_before) {
       inside.fetch_add(1);
       wait_for(inside, kTasks);
     });
-    // By now the thread is outside, or has its worker back.
+    // By now, the thread is outside or has its worker back.
     JoinHandle<void> child = spawn(count_up(&count));
     co_await yield_now();
     block_in_place([] { std::this_thread::sleep_for(50us); });
@@ -247,7 +247,7 @@ TEST_P(BlockInPlace, a_shutdown_in_a_section_or_after_it_only_begins) {
   runtime
       .spawn([](Runtime* own, std::atomic<int>* others, std::atomic<bool>* flag) -> Task<> {
         block_in_place([&] {
-          wait_for(*others, 1);  // run by whoever has taken over
+          wait_for(*others, 1);  // run by the thread that has taken over
           EXPECT_FALSE(own->shutdown_timeout(1h));
         });
         EXPECT_FALSE(own->shutdown_timeout(1h));
@@ -288,10 +288,10 @@ TEST_P(BlockInPlace, a_recorded_run_can_be_read_when_workers_were_handed_on) {
 INSTANTIATE_TEST_SUITE_P(Schedulers, BlockInPlace, ::testing::Values("go", "work_stealing"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-/// Threads of a runtime that have begun, workers' and others.
+/// Counts the threads of a runtime that have started, workers' and others.
 class Begun {
  public:
-  /// To be told of each of them.
+  /// Counts each thread that starts.
   [[nodiscard]] std::function<void(unsigned)> hook() {
     return [this](unsigned) { count_.fetch_add(1); };
   }
@@ -317,13 +317,13 @@ TEST(BlockInPlaceThreads, that_have_ended_are_joined_when_others_begin) {
                         .blocking_idle_timeout(0ns)
                         .on_thread_start([&](unsigned) {
                           const std::lock_guard lock(mutex);
-                          // Of a thread that was not joined no other has the number.
+                          // An unjoined thread's id is not reused for another one.
                           if (!threads.insert(std::this_thread::get_id()).second) {
                             is_used_again.store(true);
                           }
                         })
                         .build();
-  // Each section costs a thread the worker, and another begins.
+  // Each section costs its thread the worker, and another thread begins.
   for (int section = 0; section < 500 && !is_used_again.load(); ++section) {
     run_as_task(runtime, block_for_another);
   }
@@ -416,7 +416,7 @@ TEST(BlockInPlaceThreads, offer_forks_with_what_was_handed_on_before) {
       block_in_place([] { std::this_thread::sleep_for(1ms); });
       co_return;
     });
-    std::this_thread::sleep_for(1ms);  // the workers fall asleep
+    std::this_thread::sleep_for(1ms);  // until the workers are asleep
     std::atomic<bool> other{false};
     const auto waits = [&]() -> Fork<bool> { co_return block_worker_until(other); };
     const auto opens = [&]() -> Fork<> {
@@ -431,7 +431,7 @@ TEST(BlockInPlaceThreads, offer_forks_with_what_was_handed_on_before) {
 }
 
 TEST(BlockInPlaceThreads, use_again_what_was_handed_on_before) {
-  if (kWatched) return;  // each task is an allocation
+  if (kWatched) return;  // with a sanitizer, each task is an allocation
   constexpr int kRuns = 50;
   Runtime runtime = builder(kOneWorker).max_blocking_threads(1).build();
   const auto allocated_by_sections = [&] {
@@ -440,7 +440,7 @@ TEST(BlockInPlaceThreads, use_again_what_was_handed_on_before) {
     return allocations() - before;
   };
   static_cast<void>(allocated_by_sections());
-  // One for each time that a thread watches; a new Worker would be another.
+  // One allocation each time that a thread watches; a new Worker would be another.
   EXPECT_LT(allocated_by_sections(), 2U * kRuns);
 }
 
@@ -450,7 +450,7 @@ TEST(BlockInPlaceThreads, are_not_added_once_the_runtime_ends) {
   {
     Runtime runtime = builder(kOneWorker).on_thread_start(begun.hook()).build();
     const auto block_afterwards = [&]() -> Task<> {
-      runtime.shutdown();  // only begins
+      runtime.shutdown();  // only begins the shutdown
       block_in_place([&] { has_blocked.store(true); });
       co_return;
     };

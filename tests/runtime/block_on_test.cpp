@@ -13,7 +13,7 @@ using namespace tests;
 
 class BlockOn : public OnOneRuntime {};
 
-/// Wakes itself by its waker, where yield_now() needs none.
+/// Wakes itself by its waker, which yield_now() does not need.
 Task<> wake_itself_forever() {
   co_await poll_fn([](PollContext& context) -> std::optional<bool> {
     context.waker().wake_by_ref();
@@ -163,7 +163,7 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
       run([&]() -> Task<> {
         first.open();
         co_await second.passed();
-        // Opened by a task, which whoever drives the runtime then has to run.
+        // Opened by a task, which must be run by the thread that drives the runtime then.
         spawn(open_later()).detach();
         co_await third.passed();
       });
@@ -197,7 +197,7 @@ TEST_P(BlockOn, another_thread_takes_over_when_the_driver_leaves) {
   second.join();
 }
 
-/// What block_on says when it is called by `task`, or "" when it does not refuse.
+/// The message with which block_on refuses to run here, or "" if it does not refuse.
 std::string refusal(Runtime& inner) {
   try {
     inner.block_on(number(1));

@@ -1,4 +1,4 @@
-// The cooperative budget: tasks whose channels and locks are ready each time give way all the same.
+// The cooperative budget: even tasks whose channels and locks are always ready give way.
 #include <functional>
 #include <string>
 
@@ -26,7 +26,7 @@ using tests::HandPolled;
 constexpr int kTurns = 10;
 constexpr int kOperations = kTurns * static_cast<int>(kBudget);
 
-/// Polls until the end of `task`, which never waits.
+/// Polls `task`, which never waits, to its end. Returns the number of polls.
 int polls_of(Task<> task) {
   HandPolled polled(std::move(task));
   int polls = 1;
@@ -154,7 +154,7 @@ TEST(Budget, is_spent_when_the_time_slice_is_over_and_not_before) {
 
 class BudgetEverywhere : public tests::OnEveryScheduler {
  protected:
-  /// How often `spend` can be awaited before another task of the same worker has had a turn.
+  /// How often `spend` can be awaited before another task of the same worker gets a turn.
   static int operations_before_another_runs(Task<> (*spend)(sync::Mutex&)) {
     constexpr int kStarved = 4'000;  // few enough for the stack of a build without tail calls
     Runtime runtime = tests::builder(GetParam()).workers(1).build();
@@ -175,7 +175,7 @@ class BudgetEverywhere : public tests::OnEveryScheduler {
 TASKBENCH_ON_EVERY_SCHEDULER(BudgetEverywhere);
 
 TEST_P(BudgetEverywhere, a_task_whose_locks_are_free_lets_others_run) {
-  // Some schedulers poll a task that yields again before the others, for a few turns.
+  // Some schedulers poll a yielding task a few more times before the others.
   EXPECT_LE(operations_before_another_runs(
                 [](sync::Mutex& mutex) -> Task<> { co_await lock_often(mutex, 1); }),
             10 * static_cast<int>(kBudget));

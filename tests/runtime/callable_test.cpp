@@ -1,5 +1,5 @@
-// Functions where a Task is taken: they, and what they have captured, stay for as long as the task
-// runs. And block_on of whatever a task can await, by a Runtime or a Handle.
+// Functions where a Task is expected: the function and its captures stay alive as long as the task
+// runs. Also block_on of anything that a task can await, by a Runtime or a Handle.
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,7 +17,8 @@ using namespace tests;
 
 class Callable : public OnOneRuntime {
  protected:
-  /// A coroutine that waits at the gate, and then returns what it has captured; a temporary.
+  /// A temporary function that makes a coroutine, which waits at the gate and then returns a
+  /// capture.
   auto captures(std::string text) {
     return [text = std::move(text), kept = Resident(census_), this]() -> Task<std::string> {
       co_await gate_.passed();

@@ -1,4 +1,4 @@
-// What is peculiar to channel: the order, and what happens when the channel is full.
+// What is specific to the channel scheduler: the order, and a full channel.
 #include <gtest/gtest.h>
 
 #include <algorithm>

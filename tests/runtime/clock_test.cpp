@@ -1,7 +1,6 @@
-// Clocks that jump, on every scheduler. This program stands between the runtime and the system
-// wherever they speak of the time: the steady clock can be put forward by hours, as it is for a
-// machine that was stopped, and whoever reads the wall clock, which may be set at any time, is
-// counted.
+// Clocks that jump, on every scheduler. This program intercepts all calls by which the runtime asks
+// the system for the time: the steady clock can be put forward by hours, as on a machine that was
+// suspended, and reads of the wall clock, which may be set at any time, are counted.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -63,7 +62,7 @@ time_t time(time_t* result) noexcept {
   return kSystems(result);
 }
 
-/// A futex waits until a time of the steady clock, which is to be the system's again.
+/// A futex waits until a time of the steady clock, which is converted back to the system's.
 long syscall(long number, ...) noexcept {
   using Word = std::uintptr_t;
   static auto* const kSystems = of_the_system<long(long, ...)>("syscall");
@@ -93,8 +92,8 @@ using time::MissedTicks;
 
 class Clocks : public tests::OnOneRuntime {
  protected:
-  /// Puts the steady clock forward. The system knows nothing of it: a thread that sleeps until a
-  /// timer is woken by a socket, which stays there until it has looked.
+  /// Puts the steady clock forward. The system knows nothing of this, so a thread that sleeps until
+  /// a timer is due is woken by a socket, which stays readable until the thread has looked.
   Task<> jump(std::chrono::seconds time) {
     put_forward_s += time.count();
     if (!ends_) ends_ = net::UnixStream::pair();
@@ -146,7 +145,7 @@ TEST_P(Clocks, that_jump_end_timeouts) {
   });
 }
 
-/// The ticks that are due, in minutes since `first`.
+/// Returns the ticks that are due, in minutes since `first`.
 Task<std::string> due_ticks(time::Interval& ticks, time::Clock::time_point first) {
   std::string due;
   for (;;) {
@@ -168,11 +167,11 @@ TEST_P(Clocks, that_jump_leave_intervals_to_their_policies) {
     EXPECT_EQ(co_await due_ticks(burst, first_burst), "60 120 180 ");
     EXPECT_EQ(co_await due_ticks(delay, first_delay), "60 ");
     EXPECT_EQ(co_await due_ticks(skip, first_skip), "60 ");
-    co_await jump(45min);  // 255 minutes after the first
+    co_await jump(45min);  // 255 minutes after the first tick
     EXPECT_EQ(co_await due_ticks(burst, first_burst), "240 ");
     EXPECT_EQ(co_await due_ticks(delay, first_delay), "");
     EXPECT_EQ(co_await due_ticks(skip, first_skip), "240 ");
-    co_await jump(30min);  // 285 minutes
+    co_await jump(30min);  // 285 minutes after the first tick
     EXPECT_EQ(co_await due_ticks(delay, first_delay), "270 ");
   });
 }

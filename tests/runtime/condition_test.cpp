@@ -1,5 +1,5 @@
-// Where threads wait for work: one whose sleep ends for another reason than a token, before and
-// after somebody has chosen it.
+// The place where threads wait for work: a thread whose sleep ends without a token, before and
+// after somebody has chosen to wake it.
 #include "runtime/park/condition.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace taskbench::rt::park {
 namespace {
 
-/// Sleeps as the test says: returns what `sleeps`, which is given the number of the sleep, returns.
+/// Sleeps as the test says: returns what `sleeps` returns for the number of the sleep.
 class Scripted final : public Sleeper {
  public:
   explicit Scripted(std::function<bool(int)> sleeps) : sleeps_(std::move(sleeps)) {}
@@ -49,7 +49,7 @@ class ConditionTest : public ::testing::Test {
     return condition_.take_one();
   }
 
-  /// Whether another thread cannot lock the mutex; by then it waits for it to be unlocked.
+  /// Whether another thread fails to lock the mutex; if so, it is waiting for the mutex by then.
   bool is_locked() TASKBENCH_UNCHECKED {
     std::atomic<bool> has_it{false};
     std::thread other([&] {
@@ -106,7 +106,7 @@ TEST_F(ConditionTest, a_waiter_that_is_chosen_while_its_sleep_ends_otherwise_wai
       chosen = take_one();
       return false;
     }
-    const base::LockGuard lock(mutex_);  // whoever has chosen it may need the mutex
+    const base::LockGuard lock(mutex_);  // the thread that has chosen it may need the mutex
     static_cast<void>(chosen->parker.unpark());
     return true;
   });

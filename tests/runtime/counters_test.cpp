@@ -1,4 +1,4 @@
-// What is counted, that it adds up, and that it can be read while the workers run.
+// The counters: what is counted, that it adds up, and that it can be read while the workers run.
 #include "runtime/trace/counters.hpp"
 
 #include "tests/runtime/fixtures.hpp"
@@ -48,7 +48,7 @@ Task<> spawn_and_join(int count, int yields) {
 }
 
 TEST_P(CountersOf, spawned_completed_polled_and_yielded_add_up) {
-  // Inside of a task, so that a pool counts them on its workers.
+  // Inside a task, so that a pool counts on its workers.
   run_as_task(runtime_, [] { return spawn_and_join(500, 3); });
   runtime_.shutdown();
   const WorkerCounters total = runtime_.stats().total();
@@ -73,7 +73,7 @@ TEST_P(CountersOf, what_a_task_spawns_and_wakes_is_counted_by_its_worker) {
     gate_.open();
     co_await waiter;
   });
-  // The root is outside of a pool.
+  // The root runs outside a pool.
   const bool is_driver = GetParam().scheduler == "current_thread";
   EXPECT_EQ(runtime_.stats().outside.tasks_spawned, if_counted(is_driver ? 0 : 1));
   EXPECT_EQ(runtime_.stats().outside.remote_schedules, if_counted(is_driver ? 0 : 1));
@@ -157,7 +157,7 @@ TEST(CountersOfAPool, steals_searches_parks_and_wake_ups_are_counted) {
     co_return;
   };
   run_as_task(runtime, [&]() -> Task<> {
-    // The second displaces the first from the LIFO slot, where no thief comes.
+    // The second task displaces the first from the LIFO slot, where no thief could take it.
     JoinHandle<void> first = spawn(set_flag());
     JoinHandle<void> second = spawn(yield_times(0));
     EXPECT_TRUE(block_worker_until(helped));

@@ -1,6 +1,6 @@
-// Destructors that do what destructors should not: throw, spawn, wake. Wherever they lie (a local
-// of the task, a parameter of it, the same in a coroutine that it awaits), the exception stays in
-// the task, and everything else that the task holds is destroyed once.
+// Destructors that do what they should not: throw, spawn, wake. Wherever the object is (a local of
+// the task, a parameter, or either of these in an awaited coroutine), the exception stays in the
+// task, and everything else that the task holds is destroyed once.
 
 #include <stdexcept>
 #include <string>
@@ -18,7 +18,7 @@ using namespace tests;
 
 class Destructors : public OnOneRuntime {};
 
-/// Throws when it is destroyed, unless it was moved from or another exception is under way.
+/// Throws from its destructor, unless it was moved from or another exception is in flight.
 class Thrower {
  public:
   explicit Thrower(const char* what) : what_(what) {}
@@ -47,7 +47,7 @@ Task<int> local_throws(Resident) {
   Thrower thrower("local");
   co_return 1;
 }
-// The thrower is the last parameter: frames made by g++ 12 lose the parameters after it.
+// The thrower is the last parameter: frames made by g++ 12 leak the parameters after it.
 Task<int> parameter_throws(Resident, Resident, Thrower) { co_return 1; }
 Task<> local_throws_when_aborted(Gate* gate, Resident resident) {
   Resident before(resident);
@@ -160,13 +160,13 @@ TEST_P(Destructors, that_throw_at_shutdown_are_contained) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Destructors);
 
-// What becomes of an exception is the same on every scheduler: these are polled by hand.
+// Exceptions are handled alike on every scheduler, so these tests poll by hand.
 
 class DestructorsByHand : public ::testing::Test {
  protected:
   ~DestructorsByHand() override { EXPECT_EQ(census_.living(), 0); }
 
-  /// What the task of `polled`, which has ended, threw; "" if nothing.
+  /// What the finished task of `polled` threw; "" if nothing.
   template <class T>
   static std::string failure_of(HandPolled<T>& polled) {
     try {
@@ -235,7 +235,7 @@ TEST_F(DestructorsByHand, what_is_thrown_where_no_task_ends_is_lost) {
     return parameter_throws(Resident(census_), Resident(census_), Thrower("lost"));
   };
   { const Task<int> never_run = throws(); }
-  // Nor does a task get it that has ended before, or one that awaits.
+  // A task that ended earlier, or one that awaits, does not get the exception either.
   Waiting task(wait_at(&gate_, Resident(census_)));
   task.drop();
   { const Task<int> never_run = throws(); }

@@ -1,5 +1,5 @@
 // A socket wakes a task on every scheduler: while all workers sleep, while all are busy, and while
-// the one that watched computes. And who of those that sleep is appointed to watch.
+// the one that watched computes. One of the sleeping threads is appointed to watch.
 #include "runtime/driver/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Two ends of a socket; what is written to one can be read from the other.
+/// The two ends of a socket; what is written to one can be read from the other.
 class Pair {
  public:
   Pair() {
@@ -61,7 +61,7 @@ TEST_P(SocketsWake, a_task_while_nobody_has_anything_to_do) {
   std::atomic<bool> woken{false};
   std::thread writer([&] {
     EXPECT_TRUE(tests::eventually([&] { return waits.load(); }));
-    std::this_thread::sleep_for(2ms);  // so that all workers are asleep, most times
+    std::this_thread::sleep_for(2ms);  // so that all workers are usually asleep
     pair.write();
   });
   build_runtime().block_on(
@@ -124,10 +124,10 @@ TEST_P(SocketsWakeBesideOthers, a_task_while_the_one_woken_before_computes) {
   writer.join();
 }
 
-/// A thread that sleeps in a driver until it is given a token or, for an event, the driver.
+/// A thread that sleeps in a driver until it gets a token or, for an event, the driver.
 class Sleeping {
  public:
-  /// Returns once it sleeps.
+  /// Returns once the thread sleeps.
   Sleeping(driver::Driver& driver, park::Sleeper& sleeper) : driver_(driver), parker_(sleeper) {
     EXPECT_TRUE(tests::eventually([this] { return is_asleep(); }));
   }
@@ -153,7 +153,7 @@ class Sleeping {
     std::ifstream file(path);
     std::string text;
     std::getline(file, text);
-    // The state stands behind the name, which is in parentheses.
+    // The state follows the name, which is in parentheses.
     const std::size_t name_ends = text.rfind(')');
     return name_ends != std::string::npos && text.substr(name_ends, 3) == ") S";
   }
@@ -176,7 +176,7 @@ TEST(Watch, is_the_matter_of_the_worker_that_went_to_sleep_last) {
   const Sleeping reserve_after(*driver, driver->reserve());
   reserve_meanwhile.wake();
   inside.wake();
-  // Nobody has the driver now, and somebody is appointed as there is something to watch.
+  // The driver is free now, and a watcher is appointed because there is something to watch.
   driver::Registration& watched = driver->registrations().add(*driver, pair.to_be_read());
   EXPECT_TRUE(tests::eventually([&] { return worker.has_had_the_driver(); }, 5s));
   for (const Sleeping* other : {&reserve_before, &worker_before, &reserve_after}) {

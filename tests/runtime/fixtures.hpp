@@ -1,5 +1,5 @@
-// What the tests of the runtime share: the schedulers as a parameter, objects that count how many
-// of them live, gates that tasks wait at, and waiting with a limit.
+// What the tests of the runtime share: the schedulers as a parameter, objects that count their live
+// instances, gates at which tasks wait, and waiting with a limit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -96,12 +96,12 @@ using OnEveryPool = OnEveryScheduler;
                         ::taskbench::rt::tests::kGo),                                              \
       [](const auto& instance) { return std::string(instance.param.name); })
 
-/// Far longer than anything takes, also under a sanitizer on a loaded machine; a test that
-/// reaches it has hung.
+/// Far longer than anything takes, even under a sanitizer on a loaded machine: a test that reaches
+/// it has hung.
 inline constexpr auto kPatience = 60s;
 
-/// Levels, or rounds, after which 8 MiB of stack would be used up, if each took some of it: 80
-/// bytes, or 200 under a sanitizer, which makes frames larger and everything slow.
+/// The number of levels, or rounds, that would use up 8 MiB of stack if each took as little as 80
+/// bytes, or 200 under a sanitizer, which enlarges frames and slows everything down.
 #if defined(TASKBENCH_SYSTEM_BLOCKS)
 inline constexpr bool kWatched = true;
 inline constexpr int kDeep = 40'000;
@@ -110,7 +110,7 @@ inline constexpr bool kWatched = false;
 inline constexpr int kDeep = 100'000;
 #endif
 
-/// Waits until `condition` holds. False: it did not in time.
+/// Waits until `condition` holds. False: it did not hold in time.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition, std::chrono::nanoseconds limit = kPatience) {
   const auto give_up = std::chrono::steady_clock::now() + limit;
@@ -121,7 +121,7 @@ template <class Condition>
   return true;
 }
 
-/// How many Residents live. Must be zero again once everything that held one has ended; a second
+/// Counts the live Residents. Must be zero again once everything that held one has ended; a double
 /// destruction would make it negative.
 class Census {
  public:
@@ -134,7 +134,7 @@ class Census {
   std::atomic<long> ever_{0};
 };
 
-/// Counts itself, copies and moved-from shells included.
+/// Counts itself, as do copies and moved-from shells.
 class Resident {
  public:
   explicit Resident(Census& census) : census_(&census) { enter(); }
@@ -151,7 +151,7 @@ class Resident {
   Census* census_;
 };
 
-/// Where tasks wait until somebody, on any thread, opens it. Outlives its waiters.
+/// A gate at which tasks wait until a thread opens it. Must outlive its waiters.
 class Gate {
  public:
   void open() {
@@ -174,13 +174,13 @@ class Gate {
     });
   }
 
-  /// Tasks that have begun to wait, as often as they were polled.
+  /// The number of polls that found the gate closed.
   [[nodiscard]] std::size_t waiting() {
     const std::lock_guard lock(mutex_);
     return waiting_.size();
   }
 
-  /// The wakers that were left here, still to be woken by the caller.
+  /// Takes the wakers left here; the caller must wake them.
   [[nodiscard]] std::vector<Waker> take_wakers() {
     const std::lock_guard lock(mutex_);
     return std::exchange(waiting_, {});
@@ -192,14 +192,14 @@ class Gate {
   std::vector<Waker> waiting_;
 };
 
-/// Base of tests on a runtime of their own, with objects that its tasks may hold; none of these may
-/// be left in the end.
+/// Base of tests with a runtime of their own and objects that its tasks may hold; none of these may
+/// be left at the end.
 class OnOneRuntime : public OnEveryScheduler {
  protected:
   void TearDown() override { EXPECT_EQ(census_.living(), 0); }
 
-  /// Runs the coroutine that `body` makes, and returns its result. It may refer to what surrounds
-  /// it.
+  /// Runs the coroutine that `body` makes, and returns its result. The coroutine may refer to
+  /// captures of `body`.
   template <class Body>
   auto run(Body body) {
     return runtime_.block_on(body());
@@ -210,12 +210,12 @@ class OnOneRuntime : public OnEveryScheduler {
   Runtime runtime_ = build_runtime();
 };
 
-/// An awaitable that is never ready and that nothing wakes.
+/// An awaitable that is never ready and never woken.
 [[nodiscard]] inline auto forever() {
   return poll_fn([](PollContext&) -> std::optional<bool> { return std::nullopt; });
 }
 
-/// Occupies the worker until `flag` is set. False: it never was.
+/// Occupies the worker until `flag` is set. False: it was not set in time.
 inline bool block_worker_until(const std::atomic<bool>& flag) {
   return eventually([&flag] { return flag.load(); });
 }

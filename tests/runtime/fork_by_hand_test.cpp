@@ -1,5 +1,5 @@
-// Forks, step by step: which of them are offered to other workers and when, whom that wakes, how
-// those of a block_on are sent to a worker, and when memory is given back. One thread, no
+// Forks, step by step: which of them are offered to other workers and when, whom an offer wakes,
+// how the forks of a block_on are sent to a worker, and when memory is returned. One thread, no
 // scheduler.
 #include <algorithm>
 #include <coroutine>
@@ -29,12 +29,12 @@ namespace {
 
 using tests::HandPolled;
 
-/// A worker whose forks nobody steals: the calling thread while it lives.
+/// Makes the calling thread a worker whose forks nobody steals.
 class LoneWorker {
  public:
   LoneWorker() { task::thread_context().strand = &strand_; }
 
-  /// Whether forks wait there for a thief.
+  /// Whether forks are waiting for a thief.
   [[nodiscard]] bool offers() const { return !deque_.looks_empty(); }
 
  private:
@@ -48,7 +48,7 @@ Fork<int> gives(int number) { co_return number; }
 
 Fork<bool> sees_an_offer(const LoneWorker& worker) { co_return worker.offers(); }
 
-/// Awaits two forks, of which the first says whether the second waits for a thief.
+/// Awaits two forks, the first of which reports whether the second is waiting for a thief.
 Task<bool> offers_the_second(const LoneWorker& worker) {
   const auto [offered, one] = co_await fork_join(sees_an_offer(worker), gives(1));
   co_return offered;
@@ -198,7 +198,7 @@ TEST(ForkByHand, ends_no_exception_but_its_own) {
   };
   std::exception_ptr kept;
   HandPolled([&]() -> Task<> {
-    // The later ones have the memory of the first.
+    // The later ones reuse the memory of the first.
     for (const bool fails : {true, false, false}) {
       try {
         co_await fails_if(census, fails);
@@ -234,14 +234,14 @@ TEST(ForkByHand, of_two_that_are_assigned_the_other_runs) {
   EXPECT_EQ(task.finish(), 2);
 }
 
-// Whom an offer wakes: one worker, if one sleeps and none searches.
+// An offer wakes one worker, if one sleeps and none searches.
 
 class Offering : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kOneAwake = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kAllAwake = 3 * kOneAwake;
 
-  /// How often an offer wakes somebody.
+  /// Returns how many wake-ups an offer causes.
   int wakes_of_an_offer(std::uint64_t awake, std::uint64_t searching) {
     state_.store(awake * kOneAwake + searching, base::relaxed);
     const int before = wakes_;
@@ -279,7 +279,7 @@ TEST_F(Offering, wakes_nobody_for_a_thread_that_has_lost_its_worker) {
 
 // The forks of a task that no worker polls are sent to one.
 
-/// A runtime of which the test is the worker: it keeps what is spawned.
+/// A runtime with the test as its worker: it keeps what is spawned.
 class Keeper final : public task::Spawner {
  public:
   void schedule(task::Header*) noexcept override {}
@@ -297,13 +297,13 @@ class SentForks : public ::testing::Test {
  protected:
   SentForks() { keeper_->spawned.reserve(1); }
 
-  /// Polls, as block_on does, a task whose forks are to be sent.
+  /// Polls a task whose forks are to be sent, as block_on does.
   template <class T>
   bool poll_as_root(HandPolled<T>& task) {
     const task::EnterContext context(keeper_.get(), nullptr);
     return task.poll();
   }
-  /// What carries the forks to a worker.
+  /// Takes the task that carries the forks to a worker.
   task::Header* take_carrier() {
     EXPECT_EQ(keeper_->spawned.size(), 1U);
     task::Header* const carrier = keeper_->spawned.back();
@@ -351,7 +351,7 @@ TEST_F(SentForks, of_a_branch_are_not_sent) {
   EXPECT_EQ(task.result(), 4);
 }
 
-/// While it lives, its thread gets no blocks of this size.
+/// Deprives its thread of blocks of this size for as long as it lives.
 class NoBlocks {
  public:
   explicit NoBlocks(std::uint32_t units) : units_(units) {

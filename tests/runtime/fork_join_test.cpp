@@ -1,5 +1,4 @@
-// Forks: results, exceptions, aborts and shutdowns of forks on every scheduler; the numbers are
-// fork.hpp's.
+// Forks on every scheduler: results, exceptions, aborts and shutdowns.
 #include "runtime/task/fork_join.hpp"
 
 #include <sys/eventfd.h>
@@ -171,7 +170,7 @@ TEST_P(ForkJoin, throws_the_first_exception_in_the_order_of_the_forks) {
       what = error.what();
     }
     EXPECT_EQ(what, "first");
-    EXPECT_EQ(sum, 7);  // all have run
+    EXPECT_EQ(sum, 7);  // all forks have run
   });
 }
 
@@ -330,7 +329,7 @@ TEST_P(ForkJoin, runs_beside_other_tasks) {
   });
 }
 
-/// Splits for ever, and aborts what it belongs to after a while.
+/// Splits endlessly, and aborts the task it belongs to after a while.
 Fork<> splits(std::atomic<int>& begun, const std::function<void()>& stop, int depth) {
   if (++begun == 1000) stop();
   if (depth == 0) co_return;
@@ -344,7 +343,7 @@ TEST_P(ForkJoin, an_abort_ends_the_task_and_begins_no_more_forks) {
   bool went_on = false;
   const std::function<void()> stop = [&] {
     abort->abort();
-    begun_at_abort = begun;  // more than 1000: other workers go on until they see the abort
+    begun_at_abort = begun;  // more than 1000, as other workers continue until they see the abort
   };
   JoinHandle<void> handle = runtime_.spawn([&, own = Resident(census_)]() -> Task<> {
     co_await gate_.passed();
@@ -421,7 +420,7 @@ TEST_P(ForkShutdown, a_shutdown_ends_the_forks_of_a_block_on) {
   });
   EXPECT_THROW(run([&]() -> Task<> { co_await splits(begun, nothing, 60); }), JoinError);
   ends.join();
-  // Its forks are sent to a worker, of which there is none any more.
+  // Its forks would be sent to a worker, but none is left.
   EXPECT_THROW(run([]() -> Task<> { co_await fib(3); }), JoinError);
 }
 
@@ -446,8 +445,8 @@ TEST_P(ForkStealing, idle_workers_take_forks) {
   }
 }
 
-// Where sockets are watched a worker looks everywhere once, and again when it has run what it
-// found: here a task, and then one fork after the other.
+// While sockets are watched, a worker looks everywhere once, and again after running what it found:
+// here a task, then one fork after the other.
 TEST_P(ForkStealing, workers_take_forks_beside_tasks_where_sockets_are_watched) {
   std::atomic<bool> is_held = false;
   std::atomic<bool> is_offered = false;
@@ -473,7 +472,7 @@ TEST_P(ForkStealing, workers_take_forks_beside_tasks_where_sockets_are_watched) 
   }());
   run_as_task(runtime_, [&]() -> Task<> {
     JoinHandle<void> held = spawn(hold());
-    JoinHandle<void> next = spawn(tests::nothing());  // displaces it from the LIFO slot
+    JoinHandle<void> next = spawn(tests::nothing());  // displaces `held` from the LIFO slot
     EXPECT_TRUE(block_worker_until(is_held));
     JoinHandle<int> queued = spawn(task());
     JoinHandle<int> last = spawn(task());
@@ -503,7 +502,7 @@ TEST_P(ForkStealing, the_last_to_end_goes_on_whoever_that_is) {
         };
         co_await fork_join(waits(), late());
         const bool there = std::this_thread::get_id() == stolen_by.load();
-        // Forks go on there, too.
+        // Forks continue there, too.
         co_return there&& co_await fib(10) == 55;
       };
       const bool there = co_await inner();

@@ -1,5 +1,6 @@
-// The memory of tasks: sizes, alignment, reuse, blocks that another thread frees, and threads
-// that end. (Under the sanitizers every block is the system's; then only the rest is checked.)
+// The memory of tasks: sizes, alignment, reuse, blocks freed by another thread, and threads that
+// end. (Under the sanitizers, every block comes from the system, and only the remaining tests
+// apply.)
 #include "runtime/task/frame_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ constexpr bool kCached = true;
 
 std::size_t bytes_of(std::uint32_t units) { return units * base::kCacheLineBytes; }
 
-/// A block that is written all over, so that overlaps show.
+/// A block that is filled with a mark, so that overlaps show.
 struct Block {
   void* memory;
   std::uint32_t units;
@@ -91,7 +92,7 @@ TEST(FrameCache, takes_no_more_from_the_system_for_what_is_freed_and_used_again)
   EXPECT_EQ(reserved_block_bytes(), reserved);
 }
 
-/// Bytes of the process's memory.
+/// The resident memory of the process.
 std::size_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::size_t total_pages = 0;
@@ -122,14 +123,14 @@ TEST(FrameCache, gives_back_what_is_free_when_it_is_asked_to) {
   for (const Block& block : kept) block.check_and_free();
 }
 
-/// Allocates and frees so much that the depot thinks of giving it back.
+/// Allocates and frees so much that the depot considers returning memory.
 void use_much() {
   std::vector<Block> blocks;
   for (int i = 0; i < 20'000; ++i) blocks.emplace_back(16, 7);
   for (const Block& block : blocks) block.check_and_free();
 }
 
-/// Whether a thread of this process is called so.
+/// Whether a thread of this process has this name.
 bool has_thread(const std::string& name) {
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream file(each.path() / "comm");
@@ -141,7 +142,7 @@ bool has_thread(const std::string& name) {
 
 TEST(FrameCache, gives_back_what_lies_idle) {
   if (!kCached) return;
-  // More than once: its thread ends when there is nothing left, and has to begin again.
+  // More than once: the trimming thread ends when nothing is left, and must start again.
   for (int round = 0; round < 2; ++round) {
     const std::size_t before = reserved_block_bytes();
     use_much();
@@ -181,7 +182,7 @@ TEST(FrameCache, keeps_what_lies_idle_while_instructions_are_counted) {
 
 TEST(FrameCache, large_blocks_and_no_others_are_the_systems) {
   const std::size_t reserved = reserved_block_bytes();
-  // Many, as the thread that gives back what lies idle allocates a little, too.
+  // Many, as the trimming thread allocates a little, too.
   constexpr std::size_t kMany = 500;
   const auto takes_from_the_system = [](std::uint32_t units) {
     const std::size_t allocated = tests::allocations();
@@ -198,7 +199,7 @@ TEST(FrameCache, large_blocks_and_no_others_are_the_systems) {
   Block(kMaxCachedUnits + 1, 3).check_and_free();
 }
 
-/// `rounds` times: this thread allocates, another frees.
+/// In each of `rounds` rounds, this thread allocates and another one frees.
 void hand_over(int rounds) {
   std::vector<Block> blocks;
   for (int round = 0; round < rounds; ++round) {
@@ -231,7 +232,7 @@ TEST(FrameCache, a_thread_that_ends_gives_back_what_it_cached) {
   EXPECT_EQ(reserved_block_bytes(), reserved);
 }
 
-/// Frees at the thread's end, after the cache of the thread was given back.
+/// Frees at the end of its thread, after the thread's cache was returned.
 struct FreesLate {
   std::vector<Block> blocks;
   ~FreesLate() {
@@ -243,7 +244,7 @@ struct FreesLate {
 TEST(FrameCache, blocks_freed_while_a_thread_ends_come_back) {
   const auto free_late = [] {
     std::thread([] {
-      // Made before the cache knows the thread, so destroyed after it has let it go.
+      // Constructed before the cache knows the thread, and so destroyed after it has let go of it.
       thread_local FreesLate late;
       for (int i = 0; i < 10; ++i) late.blocks.emplace_back(6, 4);
     }).join();
@@ -256,7 +257,7 @@ TEST(FrameCache, blocks_freed_while_a_thread_ends_come_back) {
 
 #if !defined(TASKBENCH_SYSTEM_BLOCKS)
 
-/// A thread that does what it is told, until it goes.
+/// A thread that does what it is told until its end.
 class OtherThread {
  public:
   OtherThread() = default;
@@ -267,7 +268,7 @@ class OtherThread {
     thread_.join();
   }
 
-  /// Returns when it has been done.
+  /// Runs `work` on the thread, and returns when it is done.
   void run(std::function<void()> work) {
     tell(std::move(work));
     std::unique_lock lock(mutex_);
@@ -299,17 +300,17 @@ class OtherThread {
   std::thread thread_{[this] { serve(); }};
 };
 
-/// Takes blocks of this size until neither the thread nor the depot has one left.
+/// Takes blocks of this size until neither the thread nor the depot has any left.
 std::vector<void*> take_all(std::uint32_t units) {
   std::vector<void*> taken;
   const std::size_t before = reserved_block_bytes();
   while (reserved_block_bytes() == before) taken.push_back(allocate_block(units));
-  // The last one has begun a new slab.
+  // The last block has begun a new slab.
   for (std::uint32_t i = 1; i < kMagazineBlocks; ++i) taken.push_back(allocate_block(units));
   return taken;
 }
 
-/// Whether the next block, which is added to `blocks`, needs memory of the system.
+/// Adds the next block to `blocks`. Returns whether it needed memory from the system.
 bool is_fresh(std::vector<void*>& blocks, std::uint32_t units) {
   const std::size_t before = reserved_block_bytes();
   blocks.push_back(allocate_block(units));
@@ -389,7 +390,7 @@ TEST_F(FrameCacheOfAThread, goes_at_its_end_though_it_has_freed_nothing) {
   EXPECT_EQ(reserved_block_bytes(), before + kMagazineBlocks * bytes_of(kUnits));
 }
 
-/// Takes blocks at the thread's end, after the cache of the thread was given back.
+/// Takes blocks at the end of its thread, after the thread's cache was returned.
 struct TakesLate {
   std::uint32_t units;
   std::vector<void*>* blocks;

@@ -1,5 +1,5 @@
-// What is given back of the memory of tasks, and when: the thread that does it looks when a test
-// lets it, and the system's calls for memory fail when a test wants them to.
+// The return of unused task memory: which memory, and when. The trimming thread looks when a test
+// lets it, and the system's memory calls fail when a test wants them to.
 #include "runtime/task/frame_cache.hpp"
 
 #if !defined(TASKBENCH_SYSTEM_BLOCKS)
@@ -41,11 +41,10 @@ constexpr std::size_t kRegionBytes = std::size_t{1} << 20;
 
 std::atomic<int> regions_mapped{0};
 std::atomic<bool> no_region_is_left{false};
-/// What madvise returns instead of doing anything; empty: it does it.
+/// Called in place of madvise, unless empty; its result is returned.
 std::function<int()> instead_of_madvise;
 
-/// How the thread that gives memory back sleeps: as long as it wants to, or until a test lets it go
-/// on.
+/// How the trimming thread sleeps: as long as it wants to, or until a test releases it.
 class TrimmersSleep {
  public:
   void pass(std::chrono::nanoseconds time) {
@@ -82,7 +81,7 @@ class TrimmersSleep {
     const std::lock_guard lock(mutex_);
     return asleep_for_;
   }
-  /// The number of the thread that slept last.
+  /// The id of the thread that slept last.
   [[nodiscard]] std::string thread() {
     const std::lock_guard lock(mutex_);
     return thread_;
@@ -98,7 +97,7 @@ class TrimmersSleep {
 };
 
 TrimmersSleep& trimmers_sleep() {
-  static auto* const kNeverDestroyed = new TrimmersSleep;  // the thread may sleep at the exit
+  static auto* const kNeverDestroyed = new TrimmersSleep;  // the thread may still sleep at exit
   return *kNeverDestroyed;
 }
 
@@ -140,7 +139,7 @@ int madvise(void* address, std::size_t bytes, int advice) noexcept {
 namespace taskbench::rt::task {
 namespace {
 
-/// The threads of this process, by their numbers.
+/// The threads of this process, by their ids.
 std::set<std::string> threads() {
   std::set<std::string> all;
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -149,19 +148,19 @@ std::set<std::string> threads() {
   return all;
 }
 
-/// How many threads there are that were not there before.
+/// Returns how many threads there are that are not in `before`.
 std::size_t begun_since(const std::set<std::string>& before) {
   const std::set<std::string> now = threads();
   return static_cast<std::size_t>(
       std::ranges::count_if(now, [&](const std::string& each) { return !before.contains(each); }));
 }
 
-/// While it lives, the thread that gives memory back looks only when it is told to.
+/// Makes the trimming thread look only when told to, for as long as it lives.
 class TrimmerByHand {
  public:
   TrimmerByHand() {
     trimmers_sleep().set_by_hand(true);
-    // One that some test before has left sleeps, or is about to.
+    // A trimming thread left by an earlier test sleeps, or is about to.
     static_cast<void>(tests::eventually(is_asleep, 2ms));
     EXPECT_TRUE(ends_with_nothing_left());
   }
@@ -169,7 +168,8 @@ class TrimmerByHand {
   TrimmerByHand& operator=(const TrimmerByHand&) = delete;
   ~TrimmerByHand() { trimmers_sleep().set_by_hand(false); }
 
-  /// Lets the thread look once. Returns how long it then wants to sleep; or nothing: it has ended.
+  /// Lets the thread look once. Returns how long it wants to sleep next, or nothing if it has
+  /// ended.
   std::optional<std::chrono::milliseconds> look() {
     if (!is_there()) {
       ADD_FAILURE() << "no thread gives memory back";
@@ -186,7 +186,7 @@ class TrimmerByHand {
     return std::chrono::duration_cast<std::chrono::milliseconds>(*next);
   }
 
-  /// Whether the thread, if there is one, ends once all that is free has been given back.
+  /// Whether the thread, if there is one, ends once all free memory has been returned.
   [[nodiscard]] bool ends_with_nothing_left() {
     for (int looks = 0; looks < 5; ++looks) {
       static_cast<void>(trim());
@@ -197,7 +197,7 @@ class TrimmerByHand {
 
  private:
   static bool is_asleep() { return trimmers_sleep().asleep_for().has_value(); }
-  /// Whether there is such a thread, which then sleeps.
+  /// Whether there is a trimming thread; if so, it is asleep.
   [[nodiscard]] bool is_there() const {
     EXPECT_TRUE(tests::eventually([this] { return is_asleep() || begun_since(others_) == 0; }));
     return is_asleep();
@@ -209,7 +209,7 @@ class TrimmerByHand {
 constexpr std::uint32_t kUnits = kMaxCachedUnits;
 constexpr std::size_t kSlabBytes = kUnits * base::kCacheLineBytes * kMagazineBlocks;
 
-/// Runs it on a thread that keeps nothing: all magazines that it has at its end go to the depot.
+/// Runs `work` on a thread that keeps nothing: at its end, all its magazines go to the depot.
 template <class Work>
 void on_a_thread(Work work) {
   std::thread(work).join();
@@ -218,7 +218,7 @@ void on_a_thread(Work work) {
 class FrameCacheTrim : public ::testing::Test {
  protected:
   void SetUp() override {
-    // All that there is of blocks of this size, so that what comes is of slabs of its own.
+    // Takes all existing blocks of this size, so that later ones come from new slabs.
     while (reserved_block_bytes() == before_) others_.push_back(allocate_block(kUnits));
     for (std::uint32_t i = 1; i < kMagazineBlocks; ++i) others_.push_back(allocate_block(kUnits));
     before_ = reserved_block_bytes();
@@ -232,7 +232,7 @@ class FrameCacheTrim : public ::testing::Test {
     EXPECT_LE(reserved_block_bytes(), at_first_);
   }
 
-  /// Takes all blocks of so many new slabs, in the order of the slabs.
+  /// Takes all blocks of `count` new slabs, in the order of the slabs.
   void take_slabs(std::size_t count) {
     for (std::size_t i = 0; i < count * kMagazineBlocks; ++i) {
       blocks_.push_back(allocate_block(kUnits));
@@ -242,12 +242,12 @@ class FrameCacheTrim : public ::testing::Test {
     for (void* const block : blocks) deallocate_block(block, kUnits);
     blocks.clear();
   }
-  /// Frees all of them, into the depot.
+  /// Frees all of them into the depot.
   void hand_over(std::vector<void*>& blocks) {
     on_a_thread([&] { free_all(blocks); });
   }
-  /// Frees so many that this thread hands so many magazines on to the depot: it keeps two, and one
-  /// block.
+  /// Frees enough that this thread passes `magazines` magazines on to the depot; it keeps two, and
+  /// one block.
   void hand_on(std::size_t magazines) {
     handed_on_ += magazines;
     while (freed_ < (handed_on_ + 1) * kMagazineBlocks + 1) {
@@ -256,7 +256,7 @@ class FrameCacheTrim : public ::testing::Test {
       ++freed_;
     }
   }
-  /// Takes one block of each of the first slabs out of blocks_.
+  /// Takes one block of each of the first `slabs` slabs out of blocks_.
   std::vector<void*> take_one_of_each(std::size_t slabs) {
     std::vector<void*> ones;
     for (std::size_t i = slabs; i-- > 0;) {
@@ -266,7 +266,7 @@ class FrameCacheTrim : public ::testing::Test {
     }
     return ones;
   }
-  /// Slabs in use beyond those of before.
+  /// The number of slabs in use beyond the initial ones.
   [[nodiscard]] std::size_t slabs() const {
     return (reserved_block_bytes() - before_) / kSlabBytes;
   }
@@ -356,7 +356,7 @@ TEST_F(FrameCacheTrim, puts_the_blocks_of_slabs_in_use_together) {
   std::vector<void*> kept = take_one_of_each(5);
   hand_over(blocks_);
   EXPECT_EQ(trimmer_.look(), 500ms);
-  // 5 magazines are left, which are not worth a thread.
+  // Five magazines are left, which are not worth a thread.
   EXPECT_EQ(trimmer_.look(), std::nullopt);
   EXPECT_EQ(slabs(), 5U);
   for (std::size_t i = 0; i < 5 * (kMagazineBlocks - 1); ++i) {

@@ -1,5 +1,5 @@
-// What the scheduler `go` alone promises: a slice of time ends, and the task that is next in line
-// can be stolen. What it shares with the other schedulers is tested with them.
+// What only the scheduler `go` promises: time slices end, and the task next in line can be stolen.
+// What it shares with other schedulers is tested with them.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -45,7 +45,7 @@ Task<> set(std::atomic<bool>* flag) {
   co_return;
 }
 
-/// Wakes its partner and waits for it, again and again: each is always the next in line.
+/// Wakes its partner and waits for it, repeatedly: each is always the next in line.
 Task<> pass_on(std::atomic<bool>* stop, Waker* partner, Waker* own) {
   int turn = 0;
   co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
@@ -62,7 +62,7 @@ TEST(Go, two_tasks_that_wake_each_other_have_one_slice_of_time_together) {
   std::atomic<bool> stop{false};
   Waker one;
   Waker two;
-  // The global queue, to which the slice's end moves them, gets no turn of its own.
+  // The global queue, to which the two tasks go at the end of their slice, gets no turn of its own.
   Runtime runtime = builder({"go", 1, "go"}).global_queue_interval(UINT32_MAX).build();
   run_as_task(runtime, [&]() -> Task<> {
     JoinHandle<void> first = spawn(pass_on(&stop, &two, &one));
@@ -85,7 +85,7 @@ Task<> respawn_until_set(std::atomic<bool>* flag) {
 TEST(Go, looks_at_the_global_queue_do_not_prolong_the_slice_of_tasks_that_succeed_one_another) {
   std::atomic<bool> ran{false};
   Runtime runtime = go(1);
-  // This task goes to the global queue at each turn, so that it is never empty for long.
+  // This task goes to the global queue at each turn, so the queue is never empty for long.
   runtime.spawn(yield_forever()).detach();
   runtime
       .spawn([](std::atomic<bool>* flag) -> Task<> {
@@ -133,7 +133,7 @@ TEST(Go, a_processor_that_falls_idle_is_counted_and_recorded_until_it_is_held_ag
   }
 }
 
-/// Keeps the local queue from running dry.
+/// Keeps the local queue from running empty.
 Task<> wake_itself_until(std::atomic<bool>* flag) {
   while (!flag->load()) co_await wake_itself();
 }
@@ -236,7 +236,7 @@ TEST(Go, nothing_is_stolen_where_there_is_nothing) {
   EXPECT_GE(runtime.stats().total().searches, kCounted ? 1U : 0U);
 }
 
-/// Whether the monitor has ended the slice of the task that calls.
+/// Whether the monitor has ended the slice of the calling task.
 bool slice_is_over() {
   // relaxed: advice
   return task::thread_context().slice_is_over->load(base::relaxed);
@@ -247,7 +247,7 @@ TEST(Go, a_task_that_has_given_way_has_a_new_slice) {
   run_as_task(runtime, []() -> Task<> {
     EXPECT_TRUE(eventually(slice_is_over));
     bool is_over = true;
-    // More than once: what is taken out at the interval is not in a new slice.
+    // More than once: a task taken out at the interval gets no new slice.
     for (int i = 0; i < 1000 && is_over; ++i) {
       co_await yield_now();
       is_over = slice_is_over();
@@ -256,8 +256,8 @@ TEST(Go, a_task_that_has_given_way_has_a_new_slice) {
   });
 }
 
-// The only processor looks at the driver neither between two polls nor when its queue is empty, and
-// no thread is in block_on. It does not look at the global queue either, where the task goes then.
+// The only processor looks at the driver neither between polls nor when its queue is empty, and no
+// thread is in block_on. Nor does it look at the global queue, where the task then goes.
 TEST(Go, the_monitor_looks_at_the_driver_for_a_processor_that_never_does) {
   if (!kCounted) GTEST_SKIP() << "that the timer has fired is told by the counters";
   std::atomic<bool> sleeps{false};
@@ -278,8 +278,8 @@ TEST(Go, the_monitor_looks_at_the_driver_for_a_processor_that_never_does) {
   is_over.store(true);
 }
 
-// A task is back from a blocking section, and holds the only processor. The machine that has given
-// it up for that sleeps in the driver, until a timer is due.
+// A task has returned from a blocking section and holds the only processor. The machine that gave
+// it up sleeps in the driver until a timer is due.
 TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
   if (!kCounted) GTEST_SKIP() << "where it goes is told by the counters";
   std::atomic<bool> sleeps{false};
@@ -303,7 +303,7 @@ TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
           co_await yield_now();
           const std::uint64_t local_before = local();
           const std::uint64_t outside_before = outside();
-          // In vain if the sleeper was woken before, and has to be polled first.
+          // The wait fails if the sleeper was woken before and has yet to be polled.
           is_woken = eventually(
               [&] { return local() != local_before || outside() != outside_before; }, 1s);
           EXPECT_EQ(local(), local_before);
@@ -319,7 +319,7 @@ TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
 
 // The sanitizers make threads in their own way.
 #if !defined(TASKBENCH_SYSTEM_BLOCKS)
-/// While it lives, the system gives no threads: there is no room for their stacks.
+/// Makes the system refuse threads for as long as it lives: there is no room for their stacks.
 class NoThreads {
  public:
   NoThreads() {
@@ -367,7 +367,7 @@ TEST(Go, threads_that_the_system_does_not_give_have_no_numbers) {
   {
     const std::uint64_t before = runtime.stats().outside.unparks;
     const NoThreads none;
-    // Whoever spawns and finds the processor idle, since it was retaken, asks for a thread.
+    // A spawner that finds the retaken processor idle asks for a thread.
     EXPECT_TRUE(eventually([&] {
       runtime.spawn(nothing()).detach();
       return runtime.stats().outside.unparks >= before + 3;

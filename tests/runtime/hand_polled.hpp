@@ -1,4 +1,4 @@
-// A task that the test polls by hand: no scheduler, no threads, every step where the test wants it.
+// A task that the test polls by hand: no scheduler, no threads, each step where the test wants it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace taskbench::rt::tests {
 
-/// Polls and drops are for the test's thread; wakes may come from any.
+/// Only the test's thread polls and drops; wakes may come from any thread.
 template <class T = void>
 class HandPolled : private task::Schedule {
  public:
@@ -27,7 +27,7 @@ class HandPolled : private task::Schedule {
   /// Polls once, woken or not. True: the task has ended.
   bool poll() {
     if (finished_) return true;
-    // A poll that nobody asked for is a spurious wake.
+    // A poll without a wake needs a spurious one.
     if (!is_woken()) task::wake_by_ref(header_);
     runnable_.store(false);
     switch (task::poll(header_)) {
@@ -44,10 +44,10 @@ class HandPolled : private task::Schedule {
     return finished_;
   }
 
-  /// Whether a wake came since the last poll; true before the first one.
+  /// Whether the task was woken since the last poll; true before the first one.
   [[nodiscard]] bool is_woken() const { return runnable_.load(); }
 
-  /// Polls if it was woken. Returns whether it was, and has ended.
+  /// Polls if it was woken. Returns whether it was woken and has ended.
   bool resumes() { return is_woken() && poll(); }
 
   /// Polls once more, which must end the task. Returns its result, or throws what it threw.
@@ -56,13 +56,13 @@ class HandPolled : private task::Schedule {
     return result();
   }
 
-  /// What an abort does: ends the task where it stands.
+  /// Ends the task where it stands, as an abort does.
   void drop() {
     if (!finished_ && (is_woken() || task::claim_for_shutdown(header_))) task::cancel(header_);
     finished_ = true;
   }
 
-  /// What the finished task returned, or throws what it threw.
+  /// Returns the result of the finished task, or throws what it threw.
   T result() { return std::move(handle_).operator co_await().await_resume(); }
 
   [[nodiscard]] JoinHandle<T>& handle() { return handle_; }
@@ -76,7 +76,7 @@ class HandPolled : private task::Schedule {
     if (on_wake_) on_wake_();
   }
 
-  std::atomic<bool> runnable_{true};  // the poll right is here
+  std::atomic<bool> runnable_{true};  // whether the poll right is here
   bool finished_ = false;
   std::function<void()> on_wake_;
   task::Header* header_;

@@ -1,4 +1,4 @@
-// Whom a push wakes, how many may search, and who has to look again.
+// Idle: which worker a push wakes, how many workers may search, and which must look again.
 #include "runtime/scheduler/work_stealing/idle.hpp"
 
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::uint32_t kNobody = Idle::kNobody;
 
-/// All of `count` workers asleep, in the order of their indices.
+/// All `count` workers are asleep, in the order of their indices.
 struct Asleep : Idle {
   explicit Asleep(std::uint32_t count) : Idle(count) {
     for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(park(i, false));
   }
 };
 
-/// The rules are the same for both; only the fences differ.
+/// The rules are the same for both kinds of pushers; only the fences differ.
 class IdleBy : public ::testing::TestWithParam<Idle::Pusher> {
  protected:
   static std::uint32_t push(Idle& idle) { return idle.worker_to_notify(GetParam()); }
@@ -35,7 +35,7 @@ TEST_P(IdleBy, wakes_nobody_while_all_are_awake) {
 TEST_P(IdleBy, wakes_one_sleeper_which_starts_out_searching) {
   Asleep idle(4);
   EXPECT_NE(push(idle), kNobody);
-  // The worker that was woken is searching: the next pushes wake nobody.
+  // The woken worker is searching: further pushes wake nobody.
   EXPECT_EQ(push(idle), kNobody);
   EXPECT_EQ(idle.worker_to_notify_again(), kNobody);
 }
@@ -175,7 +175,7 @@ TEST(IdleThreads, no_sleeper_is_woken_twice_and_none_is_lost) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
-  // All of them sleep again.
+  // All workers are asleep again.
   std::set<std::uint32_t> woken;
   for (;;) {
     const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);

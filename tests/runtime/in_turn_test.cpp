@@ -1,5 +1,5 @@
-// The pool whose workers run in turn: that a run can be repeated, and what its one driver must do
-// that the threads of the others do. What all schedulers promise is tested on it elsewhere.
+// The pool whose workers run in turn: runs are repeatable, and its only driver must do what the
+// threads of other pools do. What all schedulers promise is tested elsewhere.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ Task<> stepper(Log* log, int id, int steps) {
   }
 }
 
-/// Tasks that spawn, yield and join, over the workers of an in_turn runtime.
+/// The outcome of tasks that spawn, yield and join on the workers of an in_turn runtime.
 struct Outcome {
   Log log;
   WorkerCounters total;
@@ -81,8 +81,8 @@ TEST(InTurn, its_workers_steal_park_and_are_woken) {
   EXPECT_EQ(total.tasks_completed, 3U * (8 + 40));
 }
 
-/// By how many turns tasks that yield were apart at most. Neighbours in a queue are stolen
-/// together, and the first of them end soon, so that one worker has few left, the other many.
+/// Returns the most turns by which yielding tasks were apart. Neighbours in a queue are stolen
+/// together, and the first of them end soon, so one worker is left with few, the other with many.
 int widest_gap(std::uint64_t seed) {
   constexpr int kShort = 16;
   std::vector<int> turns(24);
@@ -141,7 +141,7 @@ TEST(InTurn, a_shutdown_destroys_every_task_whoever_calls_it) {
     EXPECT_EQ(census.living(), 0);
   }
   {
-    Runtime runtime = build(kInTurn);  // the root
+    Runtime runtime = build(kInTurn);  // ended by the root
     runtime.block_on([&]() -> Task<> {
       for (int i = 0; i < 9; ++i) spawn(run_forever()).detach();
       co_await yield_times(50);
@@ -150,7 +150,7 @@ TEST(InTurn, a_shutdown_destroys_every_task_whoever_calls_it) {
     }());
   }
   {
-    Runtime runtime = build(kInTurn);  // a task
+    Runtime runtime = build(kInTurn);  // ended by a task
     EXPECT_THROW(run_as_task(runtime,
                              [&]() -> Task<> {
                                runtime.shutdown();
@@ -160,7 +160,7 @@ TEST(InTurn, a_shutdown_destroys_every_task_whoever_calls_it) {
     EXPECT_EQ(census.living(), 0);
   }
   {
-    Runtime runtime = build(kInTurn);  // another thread, while the driver waits for a task
+    Runtime runtime = build(kInTurn);  // ended by another thread, while the driver waits for a task
     std::thread other([&] {
       while (census.living() == 0) std::this_thread::yield();
       runtime.shutdown();

@@ -219,7 +219,7 @@ TEST(InjectorProperty, is_first_in_first_out_whatever_comes_in_batches_and_goes_
   }
 }
 
-/// An overflow of which each task is the same.
+/// An overflow that repeats one task.
 std::array<Node*, 129> overflow_of(Node& node) {
   std::array<Node*, 129> nodes;
   nodes.fill(&node);
@@ -321,7 +321,7 @@ TEST(InjectorThreads, count_in_is_count_out) {
   }
   for (int popper = 0; popper < 2; ++popper) {
     threads.emplace_back([&] {
-      // One popper sees each pusher's nodes in the order in which they were pushed.
+      // Each popper sees each pusher's nodes in the order of the pushes.
       std::array<int, kPushers> last;
       last.fill(-1);
       std::array<Node*, 17> out;

@@ -89,7 +89,7 @@ TEST_P(Joining, is_empty_after_the_await_whether_it_returned_or_threw) {
     const AbortHandle copy = nobody;
     copy.abort();
     EXPECT_TRUE(copy.is_finished());
-    // What was moved from knows nothing, and what it was moved to knows of the await.
+    // The moved-from handle knows nothing; the target knows of the await.
     JoinHandle<void> moved = std::move(failing);
     EXPECT_TRUE(moved.is_finished());
     JoinHandle<void> assigned = spawn(nothing());
@@ -155,7 +155,7 @@ TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
     runtime_.block_on(say("turn", round % 3));
     handle.reset();
     opener.join();
-    // The gate has to outlive the task.
+    // The gate must outlive the task.
     runtime_.block_on(until([&] { return task.is_finished(); }));
   }
   runtime_.shutdown();
@@ -164,7 +164,7 @@ TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
 TEST_P(Joining, dropped_while_another_task_awaits_it) {
   const auto join = [&]() -> Task<> { co_await spawn(deliver(Resident(census_), &gate_)); };
   run([&]() -> Task<> {
-    // The task that waits is aborted: its handle goes with it while the waker is registered.
+    // The waiting task is aborted, and its handle goes with it while the waker is registered.
     JoinHandle<void> waiter = spawn(join());
     while (gate_.waiting() == 0) co_await yield_now();
     co_await yield_times(10);

@@ -1,4 +1,4 @@
-// join(): results, exceptions, aborts and yields of branches; the numbers are branches.hpp's.
+// join(): results, exceptions, aborts and yields of branches.
 #include "runtime/task/join.hpp"
 
 #include <array>
@@ -73,7 +73,7 @@ TEST(Join, waits_until_the_last_has_ended) {
   EXPECT_TRUE(task.is_woken());
   EXPECT_FALSE(task.poll());
   EXPECT_FALSE(task.is_woken());
-  EXPECT_FALSE(task.poll());  // for no reason
+  EXPECT_FALSE(task.poll());  // a spurious poll
   first.add_permits(1);
   EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 12);
@@ -103,7 +103,7 @@ TEST(Join, a_branch_that_yields_goes_on_where_it_was_and_makes_the_task_yield) {
     co_return a + b;
   }(order));
   EXPECT_FALSE(task.poll());
-  EXPECT_TRUE(task.is_woken());  // by its yield
+  EXPECT_TRUE(task.is_woken());  // by its own yield
   EXPECT_EQ(order, "ab");
   EXPECT_FALSE(task.poll());
   EXPECT_EQ(order, "abab");

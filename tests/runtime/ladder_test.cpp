@@ -32,7 +32,7 @@ Task<> yield_and_count(std::atomic<int>* ran, int yields, Resident) {
   ran->fetch_add(1);
 }
 
-/// More tasks than fit into a queue, all awaited.
+/// Spawns more tasks than fit into a queue, and awaits them all.
 Task<> spawn_and_join(std::atomic<int>* ran, int tasks, Census* census) {
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < tasks; ++i) {
@@ -96,7 +96,7 @@ TEST_P(OnEveryRung, a_shutdown_destroys_tasks_in_every_state) {
   }
 }
 
-/// The rungs on which `holds` is true of what the workers have counted after `body` as a task.
+/// The rungs whose counters satisfy `holds` after `body` has run as a task.
 template <class Body, class Holds>
 std::vector<std::string_view> rungs_where(unsigned workers, Body body, Holds holds) {
   std::vector<std::string_view> names;
@@ -109,7 +109,7 @@ std::vector<std::string_view> rungs_where(unsigned workers, Body body, Holds hol
   return names;
 }
 
-/// All from `first` up; none where nothing is counted.
+/// All rungs from `first` up; none if nothing is counted.
 std::vector<std::string_view> rungs_from(std::string_view first) {
   std::vector<std::string_view> names;
   for (const Rung& rung : ladder()) {
@@ -144,7 +144,7 @@ Task<> be_stolen_from() {
   };
   std::vector<JoinHandle<void>> handles;
   handles.push_back(spawn(hold()));
-  handles.push_back(spawn(count()));  // displaces it from the LIFO slot, where no thief comes
+  handles.push_back(spawn(count()));  // displaces it from the LIFO slot, which thieves cannot reach
   EXPECT_TRUE(block_worker_until(is_held));
   for (int i = 1; i < kTasks; ++i) handles.push_back(spawn(count()));
   is_filled.store(true);

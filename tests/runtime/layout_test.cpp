@@ -1,4 +1,4 @@
-// Where the parts of a task lie, and that there is one allocation a task.
+// The layout of a task's parts, and that a task takes one allocation.
 
 #include <sys/eventfd.h>
 
@@ -20,8 +20,8 @@ namespace {
 
 using namespace tests;
 
-/// Allocations from the system that a task costs once the caches are warm: under the sanitizers
-/// every block is one, otherwise there is none.
+/// Allocations from the system per task once the caches are warm: one under the sanitizers, where
+/// every block is one, and otherwise none.
 #if defined(TASKBENCH_SYSTEM_BLOCKS)
 constexpr std::size_t kPerBlock = 1;
 #else
@@ -100,13 +100,13 @@ TEST(Layout, a_small_task_is_one_block_of_a_few_lines) {
   OnThisThread schedule;
   task::Header* const header = nothing().release_for_spawn(&schedule);
   JoinHandle<void> handle(header);
-  // The cold line, the hot line, and what little the frame has beside its pointers.
+  // The cold line, the hot line, and the little that the frame holds beside its pointers.
   EXPECT_LE(header->block_units, 3U);
   EXPECT_GE(header->block_units, 2U);
   EXPECT_EQ(task::poll(header), task::Polled::finished);
 }
 
-// Each connection that waits has one of these in its frame.
+// Each waiting connection has one of these in its frame.
 using net::Direction;
 static_assert(sizeof(net::detail::Operation<net::detail::Transfer<Direction::read>>) == 48);
 static_assert(sizeof(net::detail::Operation<net::detail::TransferAll<Direction::write>>) == 48);
@@ -169,7 +169,7 @@ TEST(Allocations, spawning_and_joining_allocates_a_block_a_task_and_nothing_else
   runtime.block_on(spawn_and_join(kTasks));
   const std::size_t count =
       allocations_of([&] { runtime.block_on(spawn_and_join(static_cast<int>(kTasks))); });
-  // A handful for block_on itself.
+  // A handful of allocations for block_on itself.
   EXPECT_LE(count, kTasks * kPerBlock + 8);
   EXPECT_GE(count, kTasks * kPerBlock);
 }

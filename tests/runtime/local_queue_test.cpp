@@ -1,5 +1,5 @@
-// The ring of a worker, with integers: order, wrap-around, overflow, stealing, and exact counts
-// when several threads are at it. Every interleaving of the small cases is the models' matter.
+// The ring of a worker, filled with integers: order, wrap-around, overflow, stealing, and exact
+// counts with several threads. The models explore every interleaving of the small cases.
 #include "runtime/queue/local_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using Queue = LocalQueue<int>;
 using SmallQueue = LocalQueue<int, SmallLimits>;
 constexpr int kCapacity = static_cast<int>(Queue::kCapacity);
 
-/// Takes what overflows.
+/// Collects what overflows.
 struct Sink {
   std::vector<int>* values;
   void operator()(std::span<const int> batch) const {
@@ -51,7 +51,7 @@ void push_range(AnyQueue& queue, int first, int end) {
   }
 }
 
-/// Positions from which the 32-bit counters wrap, or the sign bit changes, sooner or later.
+/// Positions from which the 32-bit counters wrap, or their sign bit changes, sooner or later.
 class LocalQueueAt : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   Queue queue_{GetParam()};
@@ -259,7 +259,7 @@ TEST(LocalQueue, of_four_slots_keeps_the_same_rules) {
   EXPECT_EQ(pop_all(queue), (std::vector<int>{5, 6}));
 }
 
-/// A value whose copy can be made to take until the test says so: holds a thief in mid-steal.
+/// A value whose copy can be delayed by the test: holds up a thief in the middle of a steal.
 struct Slow {
   int value = 0;
   static inline std::atomic<bool> hold{false};
@@ -333,7 +333,7 @@ TEST_F(WhileAThiefIsAtWork, the_owner_pushes_as_long_as_there_is_room) {
 
 TEST_F(WhileAThiefIsAtWork, the_owner_pops_none_of_what_the_thief_took) {
   std::atomic<int> popped{-1};
-  // This thread hands its ownership to another for one pop.
+  // This thread hands its ownership to another one for a single pop.
   std::thread owner([&] {
     Slow out;
     EXPECT_TRUE(queue_.pop_front(out));
@@ -375,7 +375,7 @@ TEST_F(WhileAThiefIsAtWork, a_third_cannot_rob_the_thief_of_what_it_has_not_publ
   EXPECT_GT(loot_.steal_into(second_).count, 0U);
 }
 
-/// What each thread took; the sum over all must be exactly what was pushed, each value once.
+/// What all threads took: exactly the values that were pushed, each once.
 class Ledger {
  public:
   explicit Ledger(int values) : seen_(static_cast<std::size_t>(values)) {}
@@ -390,7 +390,7 @@ class Ledger {
   std::vector<std::atomic<int>> seen_;
 };
 
-/// One owner that pushes in bursts and pops, `thieves` that steal, and one more that steals from
+/// One owner pushes in bursts and pops, `thieves` threads steal from it, and one more steals from
 /// the first thief's queue.
 template <class AnyQueue>
 void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
@@ -428,7 +428,7 @@ void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
   while (queue.pop_front(popped)) ledger.take(popped);
   done.store(true);
   for (std::thread& thread : threads) thread.join();
-  // A thief that was robbed while it was at work may have left something.
+  // A thief that was robbed while at work may have left something.
   for (const auto& own : loot) {
     while (own->pop_front(popped)) ledger.take(popped);
   }
@@ -437,7 +437,7 @@ void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
 
 constexpr int kValues = 200'000;
 
-/// Base of tests with several threads; its FenceBalance gives them the fences that the pools use.
+/// Base of tests with several threads; its FenceBalance gives them the fences that pools use.
 class LocalQueueThreads : public ::testing::Test {
  protected:
   base::FenceBalance fences_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mistakes that must not compile, and what the compiler has to say about them.
+"""Mistakes that must not compile, and the messages the compiler must give for them.
 
 usage: misuse_compile_test.py COMPILER ROOT
 """
@@ -86,7 +86,7 @@ rt::Fork<> awaits_a_fork_in_a_variable() {
 """
 
 EXPECTED = {
-    "co_await std::move(task), or": 1,  # once: both mistakes are of the same function
+    "co_await std::move(task), or": 1,  # once: both mistakes are in the same function
     "rt::spawn(std::move(task)), or": 1,  # once: both make the same copy
     "AwaitedInTheSameExpression": 2,
     "an rt::Fork awaits only other forks": 2,

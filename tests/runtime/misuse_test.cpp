@@ -1,5 +1,5 @@
-// Mistakes that end the program or throw, and say what was wrong. Those that do not compile are in
-// misuse_compile_test.py.
+// Mistakes that end the program or throw, with a message that says what was wrong. Mistakes that do
+// not compile are in misuse_compile_test.py.
 #include <stdexcept>
 #include <string>
 

@@ -106,7 +106,7 @@ TEST(SocketAddress, what_follows_an_address_is_no_part_of_it) {
 }
 
 TEST(SocketAddress, the_last_copy_gives_its_memory_back) {
-  // Many, as a thread that some test has left behind may free something meanwhile.
+  // Many, as a thread that another test has left behind may free something meanwhile.
   constexpr std::size_t kMany = 1000;
   const std::size_t before = tests::allocations() - tests::deallocations();
   for (std::size_t i = 0; i < kMany; ++i) {

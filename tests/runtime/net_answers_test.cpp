@@ -1,4 +1,4 @@
-// What the system may answer and hardly ever does: errors of calls on sockets, and transfers that
+// Answers that the system may give but hardly ever does: failing socket calls, and transfers that
 // end early. A simulation gives the answers.
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
@@ -25,8 +25,8 @@ using net::TcpListener;
 using net::TcpStream;
 using tests::failure_of;
 
-/// A system whose sockets can do everything, but for the answers that were put into its mouth. The
-/// thread that made it is in it.
+/// A system whose sockets can do everything, except for the answers that a test provides. It holds
+/// for the thread that made it.
 class Answers final : private driver::Simulation {
  public:
   Answers() { driver::enter_simulation(this); }
@@ -34,14 +34,14 @@ class Answers final : private driver::Simulation {
   Answers& operator=(const Answers&) = delete;
   ~Answers() { driver::enter_simulation(nullptr); }
 
-  /// What the next calls of that name return; minus errno is a failure.
+  /// Sets the results of the next calls of this name; minus errno is a failure.
   void give(const std::string& call, const std::vector<int>& results) {
     auto& next = next_[call];
     next.insert(next.end(), results.begin(), results.end());
   }
-  /// Tells of the socket that was made last that more has come.
+  /// Announces more input for the socket made last.
   void announce() { watched_last_->on_events(EPOLLIN); }
-  /// Calls of that name so far.
+  /// The number of calls of this name so far.
   [[nodiscard]] int calls(const std::string& call) { return calls_[call]; }
 
  private:
@@ -199,10 +199,10 @@ TEST_F(SystemAnswers, several_buffers_are_filled_as_far_as_bytes_come) {
     char bytes[6];
     iovec buffers[] = {{bytes, 3}, {bytes, 0}, {bytes + 3, 3}};
     EXPECT_EQ(co_await stream.read(net::Buffers(buffers)), 6U);
-    EXPECT_EQ(system_.calls("recvfrom"), 2);  // none for no bytes
+    EXPECT_EQ(system_.calls("recvfrom"), 2);  // no call for no bytes
     system_.give("recvfrom", {2});
     EXPECT_EQ(co_await stream.read(net::Buffers(buffers)), 2U);
-    EXPECT_EQ(system_.calls("recvfrom"), 3);  // none that would leave a gap
+    EXPECT_EQ(system_.calls("recvfrom"), 3);  // no call that would leave a gap
     system_.announce();
     system_.give("recvfrom", {3, -EAGAIN});
     EXPECT_EQ(co_await stream.read(net::Buffers(buffers)), 3U);

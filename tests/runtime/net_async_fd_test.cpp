@@ -71,7 +71,7 @@ TEST_P(AsyncFds, what_others_read_is_waited_for_again) {
   });
 }
 
-/// A terminal that takes bytes as they are, which is what a serial line is to a program.
+/// A terminal in raw mode, which a program uses like a serial line.
 struct RawTerminal {
   RawTerminal() : master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     EXPECT_EQ(::grantpt(master), 0);
@@ -218,7 +218,7 @@ TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_watched_is_refused_and_closed) {
 
 TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_made_non_blocking_is_refused) {
   run([]() -> Task<> {
-    // What was opened as a mere path takes no flags; what is not open has none.
+    // A descriptor opened as a mere path takes no flags; one that is not open has none.
     for (const int descriptor : {::open("/", O_PATH | O_CLOEXEC), -1}) {
       std::string text;
       try {
@@ -233,7 +233,7 @@ TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_made_non_blocking_is_refused) {
   });
 }
 
-/// Frees the descriptor 0 for a while: the next that is opened has this number.
+/// Frees descriptor 0 for a while: the next one opened gets this number.
 class NumberZero {
  public:
   NumberZero() : kept_(::fcntl(0, F_DUPFD_CLOEXEC, 3)) { ::close(0); }
@@ -291,7 +291,7 @@ TEST_F(AsyncFdOfTwoWorkers, G2_the_next_of_a_number_begins_anew) {
         co_return co_await tests::read_all(from);
       }(out));
       co_await time::sleep(std::chrono::milliseconds(2));
-      EXPECT_FALSE(reader.is_finished());  // though the reader before has read the end
+      EXPECT_FALSE(reader.is_finished());  // although the previous reader has read the end
       EXPECT_EQ(::write(pipe.ends[1], "abc", 3), 3);
       ::close(pipe.ends[1]);
       EXPECT_EQ(co_await std::move(reader), "abc");
@@ -307,7 +307,7 @@ TEST_F(AsyncFdOfTwoWorkers, a_fifo_may_be_opened_again_after_its_end) {
     auto out = AsyncFd::own(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     for (const char* text : {"one", "two"}) {
       const int in = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-      // Nothing can be read, and nobody has hung up: it waits.
+      // There is nothing to read and no hang-up, so it waits.
       auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
         co_return co_await tests::read_all(from);
       }(out));

@@ -26,7 +26,7 @@ using tests::read_all;
 
 class Listeners : public tests::OnTwoWorkers {};
 
-/// A path that does not exist.
+/// A path that does not exist yet.
 std::string fresh_path() {
   return std::filesystem::temp_directory_path() /
          ("taskbench-listener-" + std::to_string(::getpid()));

@@ -1,4 +1,5 @@
-// Sockets that outlive their runtime: what would wait for them in another, or waits already, fails.
+// Sockets that outlive their runtime: waits for them fail, both those in another runtime and those
+// already under way.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,10 +34,10 @@ Task<bool> is_told(Task<T> task) {
   co_return false;
 }
 
-/// Tests in runtime_ use what was made in other_.
+/// Tests run in runtime_ and use what was made in other_.
 class Outlived : public tests::OnOneRuntime {
  protected:
-  /// What `make` returns when it is called in other_.
+  /// Returns what `make` returns when called in other_.
   template <class Make>
   auto made_there(Make make) {
     return other_->block_on([](Make& call) -> Task<decltype(make())> { co_return call(); }(make));
@@ -116,7 +117,7 @@ TEST_P(Outlived, no_descriptor_is_left) {
     auto told = run([&] { return is_told(read_bytes(ends.first, 1)); });
     EXPECT_TRUE(told);
   }
-  // Fewer where a thread that a test before has left behind closes its two only now.
+  // Fewer if a thread that an earlier test left behind closes its two only now.
   EXPECT_LE(tests::open_descriptors(), before);
 }
 

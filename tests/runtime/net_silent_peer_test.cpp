@@ -1,5 +1,5 @@
-// Peers that vanish without a word, as a machine does that loses its power: the system drops all
-// that is sent to them, and nothing comes from them, neither data nor acknowledgements, FIN or RST.
+// Peers that vanish silently, like a machine that loses power: the system drops everything sent to
+// them, and nothing comes from them, neither data nor acknowledgements, FIN or RST.
 #include <gtest/gtest.h>
 
 #include <linux/filter.h>
@@ -25,8 +25,8 @@ using tests::connected;
 using tests::failure_of;
 using tests::read_bytes;
 
-/// Lets `socket` receive nothing from here on: a packet filter that lets nothing pass, for which
-/// nobody needs privileges.
+/// Makes `socket` receive nothing from here on, by a packet filter that passes nothing and needs no
+/// privileges.
 void silence(net::Socket& socket) {
   sock_filter drop_all{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
   socket.set_option(SOL_SOCKET, SO_ATTACH_FILTER, sock_fprog{.len = 1, .filter = &drop_all});

@@ -1,4 +1,4 @@
-// Streams over the loopback, TCP's and Unix's.
+// Streams over the loopback interface, TCP and Unix.
 #include "runtime/net/stream.hpp"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 
-/// Tests of what does not depend on who runs the tasks.
+/// Tests of behaviour that does not depend on which scheduler runs the tasks.
 class StreamOfTwoWorkers : public tests::OnTwoWorkers {};
 
 #if !defined(TASKBENCH_ASAN)
@@ -185,7 +185,7 @@ TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later)
   const auto before = tests::open_descriptors();
   const int next = ::dup(listener.descriptor());
   ::close(next);
-  // One descriptor for the socket, and none or one of the two that watch it.
+  // One descriptor for the socket, and none or one of the two needed to watch it.
   for (const int left : {1, 2}) {
     const tests::DescriptorLimit few(next + left);
     const auto failure = runtime.block_on(failure_of(net::TcpStream::connect(address)));
@@ -314,7 +314,7 @@ TEST_F(StreamOfTwoWorkers, several_buffers_are_written_and_read_in_their_order) 
     ends.client.set_send_buffer(4096);
     std::string text = long_text(300'000);
     auto writer = spawn([](net::TcpStream stream, std::string& all) -> Task<> {
-      // More buffers than one call takes, and empty ones among them.
+      // More buffers than one call takes, with empty ones among them.
       std::vector<iovec> buffers;
       for (std::size_t at = 0; at < all.size(); at += 100) {
         buffers.push_back({all.data() + at, 100});
@@ -349,7 +349,7 @@ TEST_F(StreamOfTwoWorkers, empty_buffers_do_not_end_a_write_of_all) {
   });
 }
 
-/// An iovec behind which no memory can be touched.
+/// An iovec with inaccessible memory right behind it.
 class LastIovec {
  public:
   LastIovec()
@@ -502,7 +502,7 @@ TEST_F(StreamOfTwoWorkers, two_tasks_own_a_half_each) {
       EXPECT_NE(half.peer_address().port(), 0);
       co_await half.write_all(all);
     }(std::move(halves.second), text));
-    // The writer's half is gone when it has written, so that the echo ends too.
+    // The writer's half is gone once it has written, so the echo ends, too.
     EXPECT_EQ(co_await read_all(halves.first), text);
     co_await std::move(writer);
     co_await std::move(server);
@@ -609,8 +609,8 @@ void send_with_descriptor(int socket, std::string text, int descriptor) {
   EXPECT_EQ(::sendmsg(socket, &message, 0), static_cast<ssize_t>(text.size()));
 }
 
-// A call that reads stops where descriptors come with the bytes, or where these end: it may leave
-// something, of which no event tells.
+// A read stops where descriptors come with the bytes, or where these end: it may leave something
+// that no event announces.
 TEST(UnixStreams, have_more_to_read_where_a_read_stopped_early) {
   tests::build(tests::kCurrentThread).block_on([]() -> Task<> {
     auto ends = net::UnixStream::pair();

@@ -1,4 +1,5 @@
-// What the tests of runtime/net share: connections over the loopback, and descriptors counted.
+// What the tests of runtime/net share: connections over the loopback interface, and a count of
+// descriptors.
 #pragma once
 
 #include <sys/resource.h>
@@ -16,10 +17,10 @@
 
 namespace taskbench::rt::tests {
 
-/// Base of tests of what does not depend on who runs the tasks.
+/// Base of tests of behaviour that does not depend on which scheduler runs the tasks.
 class OnTwoWorkers : public ::testing::Test {
  protected:
-  /// Runs `body` as a task, where block_on would poll it as the root.
+  /// Runs `body` as a task; block_on alone would poll it as the root.
   template <class Body>
   auto run(Body body) {
     return run_as_task(runtime_, body);
@@ -59,7 +60,7 @@ Task<std::string> read_bytes(Stream& stream, std::size_t size) {
   co_return bytes;
 }
 
-/// What `task` throws: a std::system_error.
+/// The std::system_error that a task throws.
 struct Failure {
   std::error_code code;
   std::string text;
@@ -74,7 +75,7 @@ Task<Failure> failure_of(Task<T> task) {
   co_return Failure{{}, "nothing was thrown"};
 }
 
-/// Text that does not repeat itself soon.
+/// Text that does not soon repeat itself.
 inline std::string long_text(std::size_t size) {
   std::string text;
   for (int i = 0; text.size() < size; ++i) text += std::to_string(i) + ' ';
@@ -82,15 +83,15 @@ inline std::string long_text(std::size_t size) {
   return text;
 }
 
-/// How many descriptors this process has open.
+/// The number of open descriptors of this process.
 inline auto open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 #if !defined(TASKBENCH_ASAN)
-/// Limits the numbers of descriptors for a scope: those from `next` on cannot be had. Not with
-/// UBSan: where it cannot open a pipe, by which it tries whether memory can be read, it takes an
-/// object of a class that it has not met for a broken one.
+/// Limits descriptor numbers for a scope: those from `next` on are unavailable. Not with UBSan: it
+/// opens a pipe to check whether memory is readable, and if it cannot, it reports objects of
+/// classes that it has not seen before as invalid.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(int next) {

@@ -92,7 +92,7 @@ TEST_F(UdpOfTwoWorkers, a_datagram_that_fits_exactly_is_whole) {
   });
 }
 
-// With addresses of different lengths, which datagrams within the machine have.
+// Addresses have different lengths here, as those of datagrams within the machine do.
 TEST_F(UdpOfTwoWorkers, receiving_may_be_awaited_again) {
   run([]() -> Task<> {
     const auto name = [](const char* of) {

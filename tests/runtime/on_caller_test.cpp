@@ -1,4 +1,4 @@
-// The schedulers that run tasks on the threads that call block_on: who of them drives, what the
+// The schedulers that run tasks on the threads that call block_on: which thread drives, what the
 // others leave to it, and when it looks at what. What all schedulers promise is tested elsewhere.
 
 #include <algorithm>
@@ -24,14 +24,14 @@ class OnCaller : public OnOneRuntime {
       co_return;
     }(body));
   }
-  /// Runs `body` on another thread, to its end.
+  /// Runs `body` on another thread, and waits for its end.
   template <class Body>
   static void elsewhere(Body body) {
     std::thread(std::move(body)).join();
   }
 };
 
-/// Whether a trace may be had: whether nothing can run any more.
+/// Whether a trace is available, that is, whether nothing can run any more.
 bool has_ended(Runtime& runtime) {
   try {
     static_cast<void>(runtime.trace());
@@ -48,7 +48,7 @@ TEST_P(OnCaller, who_does_not_drive_leaves_the_drivers_place_and_its_tasks_alone
   drive_for_one_poll(runtime, [&] {
     elsewhere([&] { runtime.block_on(nothing()); });
     elsewhere([&] {
-      // Only in_turn's driver can end it, and is waited for.
+      // Only in_turn's driver can end the runtime, so the shutdown waits for it.
       EXPECT_EQ(runtime.shutdown_timeout(0s), GetParam().scheduler == "current_thread");
     });
     EXPECT_FALSE(has_ended(runtime));
@@ -166,7 +166,7 @@ TEST_P(OnCaller, a_driver_that_has_nothing_to_do_sleeps) {
   runtime.block_on([&]() -> Task<> { co_await gate_.passed(); }());
   opener.join();
   runtime.shutdown();
-  if (GetParam().scheduler != "current_thread") return;  // no worker of in_turn is woken at the end
+  if (GetParam().scheduler != "current_thread") return;  // in_turn wakes no worker at the end
   const Trace trace = runtime.trace();
   const auto count = [&](TraceEventKind kind) {
     return std::ranges::count(trace.workers[0].events, kind, &TraceEvent::kind);

@@ -1,4 +1,4 @@
-// What threads outside have counted, and that a closed engine counts and admits nothing.
+// Counters of threads outside, and a closed engine, which counts and admits nothing.
 #include "runtime/scheduler/outside.hpp"
 
 #include <gtest/gtest.h>

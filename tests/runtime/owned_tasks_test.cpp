@@ -1,4 +1,4 @@
-// The list of live tasks: who is in it, and what shutdown takes out of it.
+// The list of live tasks: which tasks are in it, and what shutdown takes out of it.
 #include "runtime/task/owned_tasks.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace taskbench::rt::task {
 namespace {
 
-/// A schedule that only remembers what it was told.
+/// A schedule that only records what it was told.
 class Recorder final : public Schedule {
  public:
   void schedule(Header* task) noexcept override { scheduled.push_back(task); }
@@ -35,7 +35,7 @@ Task<> end_at_once() { co_return; }
 
 class OwnedTasksTest : public ::testing::Test {
  protected:
-  /// A detached task that waits, and so is in the list.
+  /// Adds a detached, waiting task, which is therefore in the list.
   Header* add_idle() {
     Header* const task = wait_forever().release_for_spawn(&recorder_);
     join_drop(task);

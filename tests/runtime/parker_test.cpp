@@ -1,5 +1,5 @@
-// The parker's token: before, during and after sleeping, with a spin and with a limit; and what it
-// asks of a Sleeper.
+// The parker's token before, during and after a sleep, with and without spinning and a deadline,
+// and how the parker uses a Sleeper.
 #include "runtime/park/parker.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_P(ParkerSpin, every_token_wakes_and_brings_what_was_written_before) {
   constexpr int kRounds = 2000;
   Parker ping;
   Parker pong;
-  int message = 0;  // handed over by the tokens only
+  int message = 0;  // handed over only by the tokens
   std::thread other([&] {
     for (int i = 0; i < kRounds; ++i) {
       ping.park(GetParam());
@@ -88,7 +88,7 @@ TEST(Parker, unpark_tells_whether_the_owner_slept) {
   Parker parker;
   std::atomic<bool> slept{false};
   std::thread owner([&] { parker.park(); });
-  // The owner sleeps sooner or later; a token that came too early ends the thread instead.
+  // The owner is asleep by then; if the token comes too early, the owner never sleeps.
   std::this_thread::sleep_for(50ms);
   slept.store(parker.unpark());
   owner.join();
@@ -102,7 +102,7 @@ TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
     parker->park(round % 2 == 0 ? 0ns : 10us);
     giver.join();
   }
-  // Here the giver may still be in unpark(): its last use of the parker is before the token.
+  // The giver may still be in unpark() here: its last use of the parker comes before the token.
   for (int round = 0; round < 2000; ++round) {
     std::atomic<Parker*> shared{nullptr};
     std::thread owner([&] {
@@ -117,7 +117,7 @@ TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
   }
 }
 
-/// Sleeps as the system does, and keeps account of it.
+/// Sleeps like the system, and counts sleeps and wake-ups.
 class Accountant final : public Sleeper {
  public:
   bool sleep(Token& token, std::uint32_t expected,
@@ -132,7 +132,7 @@ class Accountant final : public Sleeper {
 
   std::atomic<int> sleeps{0};
   std::atomic<int> wakes{0};
-  Clock::time_point earliest = Clock::time_point::max();  ///< what else it waits for
+  Clock::time_point earliest = Clock::time_point::max();  ///< what else ends a sleep
 };
 
 TEST(Sleeper, is_not_called_for_a_token_that_is_there) {

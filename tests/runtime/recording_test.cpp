@@ -1,4 +1,4 @@
-// The tracer's rings, its clock, and how tasks are told apart, without a scheduler.
+// The tracer's rings, its clock, and the identification of tasks, without a scheduler.
 #include "runtime/trace/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST(TraceClock, ticks_are_converted_to_steady_time) {
     const TickScale scale = clock.scale();
     for (const Look& look : looks) {
       const std::chrono::nanoseconds at(scale.ns(look.ticks));
-      // What a reading of both clocks may be off by, and how crooked the kernel's clock may be.
+      // Covers the error of reading both clocks, and irregularities of the kernel's clock.
       constexpr auto kTolerance = 20us;
       EXPECT_GE(at + kTolerance, look.before.time_since_epoch());
       EXPECT_LE(at - kTolerance, look.after.time_since_epoch());
@@ -133,7 +133,7 @@ TEST(TickScale, counts_both_ways_from_its_origin) {
   EXPECT_EQ(scale.ns(990), 4995);
 }
 
-/// One thread records everything here, and so in order: an event may be in any row.
+/// One thread records everything, and so in order; an event may be in any row.
 class Numbering : public ::testing::Test {
  protected:
   void poll(std::size_t worker, const void* task, PollEnd end) {

@@ -1,5 +1,5 @@
-// What the driver keeps of a descriptor: an event makes ready what it is of, the next owner of a
-// number begins anew, and after the end of the runtime nothing has to wait.
+// What the driver keeps for a descriptor: an event makes the right directions ready, the next owner
+// of a number starts afresh, and after the end of the runtime nothing waits.
 #include "runtime/driver/registration.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using State = Readiness::State;
 
 State taken(Readiness& direction) { return direction.take(nullptr); }
 
-/// Each direction can be taken once, for a call that tries.
+/// Expects that each direction can be taken once, for a call that tries.
 void expect_to_be_new(Registration& registration) {
   for (Readiness* const direction : {&registration.reading(), &registration.writing()}) {
     EXPECT_EQ(taken(*direction), State::yes);
@@ -56,7 +56,7 @@ TEST_F(RegistrationTest, G2_the_next_of_a_number_begins_anew) {
   EXPECT_EQ(&add(), &registration);
   EXPECT_FALSE(registration.is_owned);
   expect_to_be_new(registration);
-  registration.on_events(EPOLLHUP);  // to be read, and written, until that fails
+  registration.on_events(EPOLLHUP);  // both readable and writable, until a call fails
   registration.retire();
   EXPECT_EQ(&add(), &registration);
   expect_to_be_new(registration);

@@ -1,4 +1,4 @@
-// Names of hosts, numbers as far as that goes: the machine that runs this may have no network.
+// Host names, numeric as far as possible: the machine that runs this test may have no network.
 #include "runtime/net/resolve.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(ResolveGivenUp, does_not_look_up_any_more) {
           .build();
   std::atomic<bool> may_end{false};
   auto occupies = runtime.spawn_blocking([&] { EXPECT_TRUE(block_worker_until(may_end)); });
-  // Would fail, which would be reported, as nobody awaits it any more.
+  // The call would fail, and be reported, as nobody awaits it any more.
   auto waiting = runtime.spawn(net::resolve("127.0.0.1", "no-such-service"));
   EXPECT_TRUE(eventually([&] { return runtime.stats().blocking.calls == 2; }));
   waiting.abort();

@@ -1,5 +1,5 @@
-// When a round of a worker ends, which tasks that yield are polled again at once, and how many
-// tasks a worker takes over from one that is behind.
+// When a round of a worker ends, which yielding tasks are polled again at once, and how many tasks
+// a worker takes over from one that is behind.
 #include "runtime/scheduler/work_stealing/rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace taskbench::rt::work_stealing {
 namespace {
 
-/// Stands for a queue with so many tasks.
+/// Stands for a queue with this many tasks.
 struct Queued {
   std::uint32_t tasks;
   [[nodiscard]] std::uint32_t size() const { return tasks; }
@@ -19,26 +19,26 @@ struct Queued {
 constexpr Queued kEmpty{0};
 constexpr Queued kOthers{1};
 
-/// The round of a worker, as a task sees it that yields for the first time.
+/// The round of a worker, as seen by a task that yields for the first time.
 std::uint32_t round_of(const Rounds& rounds) {
   task::Header task;
   EXPECT_FALSE(rounds.count_yield(&task));
   return task.turn - 1U;
 }
 
-/// The round of a worker as the others see it.
+/// The round of a worker, as others see it.
 std::uint32_t published_by(const Rounds& rounds) {
   Rounds other;
   other.adopt(rounds);
   return round_of(other);
 }
 
-/// Lets `count` rounds pass, in each of which a task that is alone has its turn.
+/// Lets `count` rounds pass, in each of which a task that is alone takes its turn.
 void pass(Rounds& rounds, int count) {
   for (int i = 0; i < count; ++i) rounds.count_turn_alone();
 }
 
-/// A task that has come so far by yielding.
+/// A task that has yielded this often.
 struct Yielded : task::Header {
   explicit Yielded(std::uint16_t times) { turn = times; }
 };
@@ -63,7 +63,7 @@ TEST(Rounds, pass_with_each_turn_of_a_task_that_is_alone) {
   pass(rounds, 5);
   EXPECT_EQ(round_of(rounds), 5U);
   EXPECT_EQ(published_by(rounds), 5U);
-  // The turn that it has when others come is counted already.
+  // The turn it takes when others arrive is counted already.
   rounds.count_turn(kOthers);
   EXPECT_EQ(round_of(rounds), 5U);
   rounds.count_turn(kOthers);
@@ -131,7 +131,7 @@ TEST(Rounds, go_on_in_the_midst_of_one_where_a_worker_is_taken_over) {
   EXPECT_EQ(round_of(next), 2U);
 }
 
-/// Two workers, of which one is ahead.
+/// Two workers, one of them ahead.
 struct Two {
   explicit Two(int lead) {
     pass(ahead, 1000 + lead);
@@ -180,7 +180,7 @@ TEST(RoundsOfTwo, who_is_behind_stays_so_with_a_longer_queue_or_if_the_other_has
   EXPECT_EQ(published_by(workers.behind), 1000U);
 }
 
-// Both counts wrap around: that of a worker in a task's 16 bits.
+// Both counts wrap around, the worker's in the 16 bits of a task's turn.
 TEST(Rounds, a_task_keeps_its_place_where_its_count_wraps_around) {
   Rounds rounds;
   pass(rounds, UINT16_MAX + 5);

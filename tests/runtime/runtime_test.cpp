@@ -1,5 +1,6 @@
-// The façade: what the builder accepts, names and hooks of threads, worker counts from one to far
-// above the cores, several runtimes in one process, and the reproducible order of current_thread.
+// The façade: what the builder accepts, names and hooks of threads, from one worker to far more
+// than there are cores, several runtimes in one process, and the reproducible order of
+// current_thread.
 #include "runtime/runtime.hpp"
 
 #include <pthread.h>
@@ -195,7 +196,7 @@ TEST(RuntimeThreads, hooks_are_refused_block_on) {
   EXPECT_EQ(refused.load(), 2);
 }
 
-/// The order in which a few dozen tasks that spawn, yield and wake each other run.
+/// Returns the order in which a few dozen tasks that spawn, yield and wake each other run.
 std::vector<int> order_of_a_run(std::uint64_t seed) {
   std::vector<int> order;
   Runtime runtime = builder(kCurrentThread).seed(seed).build();

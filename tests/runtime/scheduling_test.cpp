@@ -1,5 +1,5 @@
-// What the schedulers promise about order, fairness and who helps whom: the LIFO slot, the look at
-// the injector, stealing from a worker that is stuck, waking one at a time.
+// What the schedulers promise about order, fairness and help between workers: the LIFO slot, the
+// look at the injector, stealing from a stuck worker, waking one worker at a time.
 
 #include <algorithm>
 #include <functional>
@@ -20,7 +20,7 @@ Task<> note(Log* log, int id) {
   co_return;
 }
 
-/// Runs `body` as a task of a pool with one worker, until that has ended and the log has `entries`.
+/// Runs `body` as a task of a pool with one worker, until it has ended and the log has `entries`.
 Log log_of(Runtime runtime, Task<> (*body)(Log*), std::size_t entries) {
   Log log;
   run_as_task(runtime, [&]() -> Task<> {
@@ -55,7 +55,7 @@ Task<> wake_one_behind_others(Log* log) {
   while (gate.waiting() == 0) co_await yield_now();
   spawn(note(log, 1)).detach();
   spawn(note(log, 2)).detach();
-  gate.open();  // displaces 2
+  gate.open();  // displaces task 2
   co_await std::move(waiting);
 }
 
@@ -109,7 +109,7 @@ TEST(LifoSlot, two_tasks_that_wake_each_other_cannot_starve_a_third) {
 
 class InjectorInterval : public ::testing::TestWithParam<std::uint32_t> {};
 
-/// Yields until `flag`, and counts how often.
+/// Yields until `flag`, and counts the yields.
 Task<> count_yields(const std::atomic<bool>* flag, int* yields) {
   while (!flag->load()) {
     ++*yields;
@@ -129,31 +129,31 @@ TEST_P(InjectorInterval, a_loaded_worker_looks_at_the_injector) {
     run_as_task(runtime, [&]() -> Task<> {
       JoinHandle<void> other = spawn(count_yields(&ran, &yields));
       co_await yield_now();
-      // From outside, while this worker is loaded with two tasks that yield.
+      // From outside, while this worker is busy with two yielding tasks.
       std::thread([&] { runtime.spawn(run_elsewhere()).detach(); }).join();
       yields = 0;
       co_await count_yields(&ran, &yields);
       co_await std::move(other);
     });
-    // One look every `interval` polls, and some more for the tasks that were taken along.
+    // One look every `interval` polls, plus some more polls of the tasks taken at the same time.
     EXPECT_LE(yields, static_cast<int>(GetParam()) + 20);
   }
 }
 
-/// Tasks from outside, each of which is spawned when the one before runs, and how many polls of
-/// others there were in between. For a runtime with one worker.
+/// Tasks from outside, each spawned when the previous one runs, and the number of other polls in
+/// between. For a runtime with one worker.
 class Arrivals {
  public:
   explicit Arrivals(Runtime& runtime) : runtime_(runtime) {}
 
-  /// Lets the first one come. Not before the others are there.
+  /// Spawns the first one. Must not be called before the other tasks exist.
   void begin() {
     std::thread([this] { runtime_.spawn(arrive()).detach(); }).join();
   }
   void count_poll() { ++polls_; }
   [[nodiscard]] bool are_over() const { return between_.size() == 5; }
 
-  /// But for the first one, before which the worker may have looked at any time.
+  /// Leaves out the first, before which the worker may have looked at any time.
   [[nodiscard]] std::vector<int> polls_between() const {
     return {between_.begin() + 1, between_.end()};
   }
@@ -179,7 +179,7 @@ Task<> yield_beside(Arrivals& arrivals) {
 
 TEST_P(InjectorInterval, is_the_number_of_polls_between_two_looks) {
   Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
-  // Those that come later owe nothing to one that was alone before.
+  // Tasks that arrive later owe nothing to one that was alone before.
   run_as_task(runtime, [] { return yield_times(1000); });
   Arrivals arrivals(runtime);
   run_as_task(runtime, [&]() -> Task<> {
@@ -193,7 +193,7 @@ TEST_P(InjectorInterval, is_the_number_of_polls_between_two_looks) {
   }
 }
 
-// The worker looks at its queue every eight polls as well, which counts as one.
+// The worker also looks at its queue every eight polls, which counts as one.
 TEST_P(InjectorInterval, is_kept_beside_a_task_that_is_alone) {
   Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
   Arrivals arrivals(runtime);
@@ -208,7 +208,7 @@ TEST_P(InjectorInterval, is_kept_beside_a_task_that_is_alone) {
   }
 }
 
-/// A chain of tasks, each of which is next in line; the last one opens the gate.
+/// A chain of tasks, each of them next in line; the last one opens the gate.
 Task<> respawn_beside(Arrivals& arrivals, Gate& end) {
   arrivals.count_poll();
   if (arrivals.are_over()) {
@@ -245,7 +245,7 @@ TEST_P(Fairness, every_task_that_yields_gets_its_turns) {
   std::vector<std::atomic<int>> turns(kTasks);
   std::atomic<int> satisfied{0};
   Runtime runtime = build_runtime();
-  // Each goes on until all have had their turns: a task that starves would let nobody end.
+  // Each task continues until all have had their turns: a starved task would keep all from ending.
   const auto take_turns = [&](std::atomic<int>& own) -> Task<> {
     while (satisfied.load() < kTasks) {
       if (own.fetch_add(1) + 1 == kTurns) satisfied.fetch_add(1);
@@ -281,7 +281,7 @@ TEST_P(Fairness, tasks_spawned_from_outside_run_under_load_of_every_kind) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Fairness);
 
-/// Notes `id` before each of so many yields.
+/// Notes `id` before each of `yields` yields.
 Task<> note_and_yield(Log* log, int id, int yields) {
   for (int i = 0; i < yields; ++i) {
     log->push_back(id);
@@ -329,18 +329,19 @@ TEST(FairnessOfOneWorker, tasks_that_yield_take_turns) {
     co_await join_all(handles);
   });
   EXPECT_EQ(std::count(turns.begin(), turns.end(), kTurns), kTasks);
-  // A task may have begun as much later as the ones before it had turns in a row.
+  // A task may start later by as many turns as earlier ones had in a row.
   EXPECT_LE(widest, 64);
 }
 
 // Stealing.
 
-/// Spawns `tasks` from inside a poll that then occupies its worker until they have run elsewhere;
-/// all but the last, which sits in the LIFO slot and is this worker's own. Calls `spawned` between.
+/// Spawns `tasks` tasks from a poll that then occupies its worker until all but the last have run
+/// elsewhere; the last one is in the LIFO slot and belongs to this worker. Calls `spawned` in
+/// between.
 Task<> spawn_and_get_stuck(
     int tasks, std::atomic<int>& ran, std::function<void()> spawned = [] {}) {
   std::atomic<bool> helped{false};
-  // Once the last one has counted, this frame may be gone.
+  // Captures nothing: once the last task has counted, this frame may be gone.
   const auto count = [](std::atomic<int>& counted, std::atomic<bool>& all_but_one,
                         int all) -> Task<> {
     if (counted.fetch_add(1) + 1 == all - 1) all_but_one.store(true);
@@ -364,7 +365,7 @@ TEST_P(Stealing, the_queue_of_a_worker_that_is_stuck_survives) {
   }
 }
 
-// A few, half a queue, a queue that overflows into the injector.
+// A few, half a queue, and a queue that overflows into the injector.
 INSTANTIATE_TEST_SUITE_P(Tasks, Stealing, ::testing::Values(2, 10, 200, 3000));
 
 TEST(StealingCounted, takes_half_in_one_go) {
@@ -379,7 +380,7 @@ TEST(StealingCounted, takes_half_in_one_go) {
   };
   Runtime runtime = build(kTwoWorkers);
   run_as_task(runtime, [&]() -> Task<> {
-    // The thief comes when the queue is full; one that comes earlier finds a task at a time.
+    // The thief comes when the queue is full; an earlier one would find one task at a time.
     JoinHandle<void> thief = spawn(hold());
     JoinHandle<void> own = spawn(yield_times(0));  // displaces it from the LIFO slot
     EXPECT_TRUE(block_worker_until(is_held));
@@ -389,12 +390,12 @@ TEST(StealingCounted, takes_half_in_one_go) {
   });
   const WorkerCounters total = runtime.stats().total();
   EXPECT_GE(total.stolen_tasks, kTasks - 1U);
-  // Each takes half of what is left; a few more are for the tasks around them.
+  // Each steal takes half of what is left; a few more are for the tasks around them.
   EXPECT_LE(total.steal_operations, 20U);
 #endif
 }
 
-/// What a task does that gives up its turn: yields, or wakes itself.
+/// How a task gives up its turn: by yielding, or by waking itself.
 enum class Turn { yield, self_wake };
 
 class BehindTheLifoSlot : public ::testing::TestWithParam<Turn> {};
@@ -408,7 +409,7 @@ TEST_P(BehindTheLifoSlot, a_task_that_gives_way_to_one_that_is_stuck_is_taken_by
     };
     Runtime runtime = build(kTwoWorkers);
     run_as_task(runtime, [&]() -> Task<> {
-      std::this_thread::sleep_for(2ms);  // the other worker falls asleep
+      std::this_thread::sleep_for(2ms);  // until the other worker is asleep
       JoinHandle<void> stuck = spawn(wait());
       if (GetParam() == Turn::yield) {
         co_await yield_now();
@@ -433,8 +434,8 @@ Runtime build_with_known_workers(unsigned workers, std::uint64_t seed) {
       .build();
 }
 
-/// Workers that sit in a poll with one task each that can be stolen, and a thief set free: whose
-/// task did it take first?
+/// Several workers sit in a poll with one stealable task each, and a thief is set free. Returns the
+/// worker whose task it took first.
 int first_victim(std::uint64_t seed) {
   constexpr int kVictims = 4;
   std::atomic<int> ready{0};
@@ -463,7 +464,7 @@ int first_victim(std::uint64_t seed) {
     co_return;
   };
   Runtime runtime = build_with_known_workers(kVictims + 1, seed);
-  // All workers are occupied first, then each victim puts one task into its queue.
+  // All workers are occupied first; then each victim puts one task into its queue.
   for (int i = 0; i < kVictims; ++i) runtime.spawn(victim()).detach();
   runtime.spawn(thief()).detach();
   EXPECT_TRUE(eventually([&] { return occupied.load() == kVictims + 1; }));
@@ -476,8 +477,8 @@ int first_victim(std::uint64_t seed) {
 
 TEST(StealingOrder, the_scan_of_the_victims_starts_anywhere) {
   std::set<int> victims;
-  // With a fixed start, the first victim would be the same, or one of at most two; all of 24 alike
-  // by chance has a probability of 4^-23.
+  // With a fixed start, the first victim would always be the same, or one of at most two. That all
+  // 24 agree by chance has a probability of 4^-23.
   for (std::uint64_t seed = 0; seed < 24; ++seed) victims.insert(first_victim(seed * 1000));
   EXPECT_GE(victims.size(), 3U);
 }
@@ -520,7 +521,7 @@ TEST(Waking, one_task_wakes_no_herd) {
   constexpr int kRounds = 50;
   Runtime runtime = Runtime::Builder{}.workers(kWorkers).build();
   const auto all_asleep = [&runtime] {
-    // A worker parks once more than it was woken.
+    // A worker parks once more often than it is woken.
     const WorkerCounters total = runtime.stats().total();
     return total.parks >= total.unparks + kWorkers;
   };
@@ -548,7 +549,7 @@ TEST(Overflowing, a_burst_goes_over_into_the_injector_and_every_task_runs) {
       while (ran.load() < kTasks) co_await yield_now();
     });
     EXPECT_EQ(ran.load(), kTasks);
-    // Where there are thieves, they may be as fast as the burst.
+    // Thieves may be as fast as the burst.
     EXPECT_GE(runtime.stats().total().overflows, kind.workers == 1 ? 1U : 0U);
   }
 }

@@ -1,4 +1,4 @@
-// select(): who wins, what becomes of the others, exceptions, yields, and waits that are given up.
+// select(): which branch wins, what becomes of the others, exceptions, yields, and abandoned waits.
 #include "runtime/task/select.hpp"
 
 #include <stdexcept>
@@ -50,7 +50,7 @@ TEST(Select, gives_what_ended_first_and_says_which_it_was) {
   second.notify_one();
   EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), "1two");
-  first.notify_one();  // reaches nobody
+  first.notify_one();  // has no receiver
 }
 
 TEST(Select, of_two_that_are_ready_the_first_wins_and_the_second_does_not_begin) {
@@ -119,7 +119,7 @@ TEST(Select, a_branch_that_yields_goes_on_until_another_ends) {
   }(gate, census));
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(task.poll());
-    EXPECT_TRUE(task.is_woken());  // by its yield
+    EXPECT_TRUE(task.is_woken());  // by its own yield
   }
   gate.notify_one();
   EXPECT_TRUE(task.resumes());

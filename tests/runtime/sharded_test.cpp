@@ -1,4 +1,4 @@
-// What is peculiar to sharded: a task stays on the worker where it began.
+// What is specific to the sharded scheduler: a task stays on the worker where it started.
 #include <gtest/gtest.h>
 
 #include <atomic>

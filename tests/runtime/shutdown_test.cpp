@@ -11,7 +11,7 @@ namespace {
 
 using namespace tests;
 
-/// Whatever becomes of the runtime, nothing that its tasks held is left after it.
+/// However the runtime ends, nothing that its tasks held is left.
 class Shutdown : public OnEveryScheduler {
  protected:
   void TearDown() override {
@@ -29,12 +29,12 @@ class Shutdown : public OnEveryScheduler {
 Task<> wake_itself_forever(Resident) {
   for (;;) co_await wake_itself();
 }
-// `again` is true; a compiler that saw no way out would warn.
+// `again` is always true; without it, a compiler would warn of infinite recursion.
 Task<> respawn_itself_forever(Resident resident, bool again = true) {
   if (again) spawn(respawn_itself_forever(resident, again)).detach();
   co_return;
 }
-/// Wakes the next of `gates` when it is destroyed.
+/// Opens the next gate when it is destroyed.
 class WakesNext {
  public:
   explicit WakesNext(Gate* next) : next_(next) {}
@@ -48,7 +48,7 @@ class WakesNext {
   Gate* next_;
 };
 Task<> wait_and_wake_next(Gate* own, WakesNext, Resident) { co_await own->passed(); }
-/// Spawns `left` more tasks, each when the one before is destroyed.
+/// Spawns `left` more tasks, each when the previous one is destroyed.
 class SpawnsNext {
  public:
   SpawnsNext(Census* census, int left) : census_(census), left_(left) {}
@@ -120,7 +120,7 @@ TEST_P(Shutdown, a_task_may_ask_for_it) {
   std::atomic<bool> asked{false};
   const auto ask = [&](Resident) -> Task<> {
     co_await yield_now();
-    co_await wake_itself();  // once suspended, it is in the list of what shutdown has to end
+    co_await wake_itself();  // once suspended, it is among the tasks that shutdown must end
     runtime_->shutdown();
     asked.store(true);
   };
@@ -136,7 +136,7 @@ TEST_P(Shutdown, a_root_may_ask_for_it) {
     JoinHandle<void> task = spawn(wait_forever(resident()));
     co_await yield_now();
     runtime_->shutdown();
-    // On current_thread it is this thread that has to end the task.
+    // On current_thread, it is this thread that must end the task.
     while (!task.is_finished()) co_await yield_now();
     EXPECT_TRUE(spawn(wait_forever(resident())).is_finished());
   }());
@@ -235,7 +235,7 @@ TEST_P(Shutdown, drops_the_runtime_inside_its_own_task) {
   if (GetParam().is_pool()) {
     runtime.reset();
   } else {
-    // block_on is the only way to run it; the reference here goes before the task's does.
+    // Only block_on can run it; the reference here goes before the task's does.
     driven.block_on([&]() -> Task<> {
       runtime.reset();
       while (!gone.expired()) co_await yield_now();
@@ -251,7 +251,7 @@ TEST_P(Shutdown, drops_the_runtime_inside_its_own_root) {
     co_await yield_now();
     runtime_.reset();
     while (census_.living() > 0) co_await yield_now();
-    // There is no runtime left to run this, but asking is not an error.
+    // No runtime is left to run this, but asking is not an error.
     EXPECT_TRUE(spawn(wait_forever(resident())).is_finished());
     co_await yield_now();
   }());
@@ -301,7 +301,7 @@ TEST_P(PoolShutdown, ends_a_block_on_that_waits_for_a_task) {
   blocked.join();
 }
 
-// A task that is alone is polled again and again, without a look at anything else.
+// A task that is alone is polled repeatedly, without a look at anything else.
 TEST_P(PoolShutdown, is_prompt_while_one_task_has_a_worker_for_itself) {
   std::atomic<bool> has_begun{false};
   const auto begin_and_yield_forever = [&](Resident) -> Task<> {

@@ -1,4 +1,4 @@
-// Signals as something to wait for.
+// Awaiting signals.
 #include "runtime/signal/signal.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_P(Signals, each_listener_hears_of_the_signal) {
     std::raise(SIGUSR1);
     EXPECT_EQ(co_await waiting, 1);
     std::raise(SIGUSR1);
-    // What has come already counts.
+    // A signal that has already arrived counts.
     EXPECT_EQ(co_await second.next(), 2);
     EXPECT_EQ(co_await first.next(), 1);
     JoinHandle<int> given_up = spawn(wait(&first));
@@ -79,7 +79,7 @@ TEST(Signal, puts_back_what_handled_it_before) {
 }
 
 TEST(Signal, refuses_what_cannot_be_waited_for) {
-  EXPECT_THROW(Signal{SIGTERM}, std::logic_error);  // outside of a runtime
+  EXPECT_THROW(Signal{SIGTERM}, std::logic_error);  // outside a runtime
   build(kOneWorker).block_on([]() -> Task<> {
     for (const int number : {0, -1, NSIG, SIGKILL, SIGSTOP, SIGSEGV}) {
       EXPECT_THROW(Signal{number}, std::invalid_argument) << number;

@@ -1,4 +1,4 @@
-// Calls that block have threads of their own, and end like tasks.
+// Blocking calls have threads of their own, and end like tasks.
 #include "runtime/blocking/spawn_blocking.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Task<> raise(std::atomic<bool>* flag) {
   co_return;
 }
 
-/// Occupies a thread of the pool until the flag is set; returns once it is there.
+/// Occupies a thread of the pool until the flag is set; returns once the thread is running.
 JoinHandle<void> occupy(Runtime& runtime, const std::atomic<bool>& release) {
   auto begun = std::make_shared<std::atomic<bool>>(false);
   JoinHandle<void> handle = runtime.spawn_blocking([begun, &release] {
@@ -44,7 +44,7 @@ JoinHandle<void> occupy(Runtime& runtime, const std::atomic<bool>& release) {
 
 TEST_P(SpawnBlocking, a_call_gives_its_handle_what_it_returns_or_throws) {
   const int answer = run([&]() -> Task<int> {
-    // Not in the expression of the co_await: there g++ 12 destroys what a lambda holds twice.
+    // Not in the expression of the co_await: there, g++ 12 destroys a lambda's captures twice.
     JoinHandle<std::unique_ptr<int>> handle =
         spawn_blocking([own = std::make_unique<int>(40)]() mutable {
           ++*own;
@@ -241,7 +241,7 @@ TEST(BlockingPool, idle_threads_are_used_again_and_end_after_the_time_they_are_g
   for (int i = 0; i < 100; ++i) {
     runtime.block_on([]() -> Task<> { co_await spawn_blocking([] {}); }());
   }
-  // A thread can be late in falling idle.
+  // A thread may be slow to become idle.
   EXPECT_LT(runtime.stats().blocking.peak_threads, 50U);
 
   Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();
@@ -254,7 +254,7 @@ TEST(BlockingPool, idle_threads_are_used_again_and_end_after_the_time_they_are_g
             7);
 }
 
-// Each is joined by the next that ends.
+// Each ended thread is joined by the next one that ends.
 TEST(BlockingPool, a_thread_that_has_ended_leaves_nothing_behind) {
   constexpr int kThreads = 40;
   Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();
@@ -269,7 +269,7 @@ TEST(BlockingPool, a_thread_that_has_ended_leaves_nothing_behind) {
   EXPECT_TRUE(eventually([&] { return living() < before + kThreads / 2; }, 5s));
 }
 
-// What that takes was allocated when the thread was started.
+// The memory for that was allocated when the thread was started.
 TEST(BlockingPool, a_thread_that_gets_no_memory_falls_idle_all_the_same) {
   static thread_local std::optional<NoMemory> poor;
   Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();

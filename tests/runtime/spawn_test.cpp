@@ -1,5 +1,5 @@
-// Spawning: from inside, from outside, from foreign threads while idle and under load, across
-// runtimes, and in the shapes that have broken schedulers before.
+// Spawning from inside, from outside, from foreign threads while idle and under load, across
+// runtimes, and in patterns that have broken schedulers before.
 
 #include <memory>
 #include <numeric>
@@ -44,8 +44,8 @@ TEST_P(Spawning, runs_every_task_once) {
   EXPECT_EQ(ran.load(), 5000);
 }
 
-/// Spawns `tasks` tasks, each of which waits on a channel that a foreign thread sends into. Returns
-/// the sum of what they received.
+/// Spawns `tasks` tasks, each waiting on a channel that a foreign thread sends into. Returns the
+/// sum of what they received.
 Task<int> hear_from_a_thread(int tasks) {
   std::vector<JoinHandle<int>> handles;
   std::vector<oneshot::Sender<int>> senders;
@@ -82,7 +82,7 @@ TEST_P(Spawning, from_a_foreign_thread_while_idle) {
       handle.spawn(count(&ran)).detach();
     }
   });
-  // The root sleeps, so that nothing but the spawns themselves wakes anybody.
+  // The root sleeps, so only the spawns themselves wake anybody.
   run([&]() -> Task<> {
     Gate all;
     std::thread watcher([&ran, &all] {
@@ -140,7 +140,7 @@ Task<> send_through_tasks(oneshot::Sender<bool> sender, int depth) {
   co_return;
 }
 
-// A task that spawns others while their completion is waited for.
+// A task spawns others while their completion is awaited.
 TEST_P(Spawning, multi_spawn) {
   for (int round = 0; round < 200; ++round) {
     ASSERT_TRUE(run([&]() -> Task<bool> {
@@ -152,7 +152,7 @@ TEST_P(Spawning, multi_spawn) {
   }
 }
 
-/// Passes `rounds` messages through a chain: a link of it.
+/// A link of a chain through which messages are passed.
 Task<> link(std::vector<oneshot::Receiver<int>> in, std::vector<oneshot::Sender<int>> out) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::optional<int> message = co_await in[i];

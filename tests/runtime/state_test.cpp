@@ -1,4 +1,4 @@
-// Every transition of a task's state word, from every state in which it can be asked for.
+// Every transition of a task's state word, from every state in which it can be requested.
 #include "runtime/task/state.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using Wake = State::Wake;
 using Suspend = State::Suspend;
 using Start = State::Start;
 
-/// A task that was just spawned: in a queue, with its JoinHandle.
+/// A task that was just spawned: queued, with its JoinHandle.
 struct Spawned : State {
   Spawned() { init_spawned(); }
 };
@@ -25,7 +25,7 @@ struct Idle : Spawned {
     EXPECT_EQ(suspend(references), Suspend::idle);
   }
 };
-/// A task that has completed, with its JoinHandle and `references` wakers.
+/// A completed task, with its JoinHandle and `references` wakers.
 struct Complete : Spawned {
   explicit Complete(std::uint32_t references = 0) {
     const Completed completed = complete(references);
@@ -90,7 +90,7 @@ TEST(State, waking_and_polling_change_no_reference_count) {
   EXPECT_EQ(state.wake_by_ref(), Wake::nothing);
   EXPECT_EQ(state.suspend(0), Suspend::again);
   EXPECT_FALSE(state.ending().has_sole_owner());
-  // The one reference that was handed out is the only one to give back.
+  // The single reference handed out is the only one to give back.
   EXPECT_FALSE(state.drop_reference());
   EXPECT_TRUE(state.ending().has_sole_owner());
 }
@@ -255,7 +255,7 @@ TEST(State, a_dropped_handle_takes_its_waker_along) {
 }
 
 TEST(State, references_given_up_before_they_were_counted_balance) {
-  // A waker made in a poll may be used up on another thread before the poll's end counts it.
+  // A waker made in a poll may be consumed on another thread before the end of the poll counts it.
   Spawned state;
   EXPECT_EQ(state.start_poll(), Start::poll);
   EXPECT_EQ(state.wake(), Wake::nothing);

@@ -1,4 +1,5 @@
-// CancellationToken: waiting, trees, and tokens that go; the numbers are cancellation.hpp's.
+// CancellationToken: waiting, trees, and destroyed tokens. Numbers such as C2 are the invariants of
+// cancellation.hpp.
 #include "runtime/sync/cancellation.hpp"
 
 #include <vector>
@@ -60,11 +61,11 @@ TEST(CancellationToken, a_poll_before_its_wake_finds_it_cancelled) {
     co_await token.cancelled();
     co_await tests::forever();
   });
-  // The task that is woken first polls the last, which the same cancel() has yet to wake.
+  // The first task woken polls the last one, which the same cancel() has yet to wake.
   tasks.front()->on_wake([&] { EXPECT_FALSE(tasks.back()->poll()); });
   token.cancel();
   EXPECT_TRUE(tasks[98]->is_woken());
-  EXPECT_FALSE(tasks.back()->is_woken());  // its wait has ended, and nobody wakes it any more
+  EXPECT_FALSE(tasks.back()->is_woken());  // its wait has ended, so nobody wakes it any more
 }
 
 TEST(CancellationToken, a_wait_that_is_given_up_leaves_nothing_behind) {
@@ -162,7 +163,7 @@ TEST(CancellationToken, who_is_woken_first_may_destroy_the_token_before_others_a
   std::optional<CancellationToken> in_its_place;
   tasks.front()->on_wake([&] {
     token.reset();
-    in_its_place.emplace();  // mostly at the same address
+    in_its_place.emplace();  // usually at the same address
   });
   token->cancel();
   for (const auto& task : tasks) EXPECT_TRUE(task->resumes());

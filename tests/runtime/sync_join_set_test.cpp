@@ -38,7 +38,7 @@ Task<int> fail() {
   throw std::runtime_error("a member failed");
 }
 
-/// Joins all; returns how often each value came.
+/// Joins all members; returns how often each value came.
 Task<std::vector<int>> join_values(JoinSet<int>& set, std::size_t values) {
   std::vector<int> seen(values, 0);
   while (auto result = co_await set.join_next()) {
@@ -74,7 +74,7 @@ TEST(JoinSet, members_that_the_end_of_their_runtime_cancelled_are_joined_as_canc
     handle.emplace(runtime.handle());
     set.spawn_on(runtime, wait_forever(Counted()));
   }
-  // This one is refused and destroyed at once.
+  // This member is refused, and destroyed at once.
   set.spawn_on(*handle, wait_forever(Counted()));
   EXPECT_EQ(set.size(), 2U);
   for (int i = 0; i < 2; ++i) {
@@ -120,7 +120,7 @@ TEST(JoinSet, members_are_joined_in_the_order_in_which_they_finish) {
 
 Task<Counted> counted(int value) { co_return Counted(value); }
 
-/// A place to spawn on whose only task is polled by hand.
+/// A spawner whose only task is polled by hand.
 struct ByHand {
   std::optional<HandPolled<int>> task;
   JoinHandle<int> spawn(Task<int> spawned) {
@@ -147,7 +147,7 @@ TEST(JoinSet, a_member_is_joined_once_its_task_is_complete) {
   EXPECT_EQ(joiner.result().value().has_value(), true);
 }
 
-/// A place to spawn on where each task ends before spawn() returns.
+/// A spawner on which each task ends before spawn() returns.
 struct AtOnce {
   std::size_t spawned = 0;
   template <class T>
@@ -166,7 +166,7 @@ TEST(JoinSet, a_member_may_end_before_the_set_listens_and_after_it_has_gone) {
   early.spawn_on(at_once, counted(1));
   EXPECT_TRUE(early.try_join_next());
   EXPECT_TRUE(early.empty());
-  early.spawn_on(at_once, counted(2));  // goes with the set, and its value
+  early.spawn_on(at_once, counted(2));  // destroyed with the set, like its value
 
   ByHand by_hand;
   {
@@ -281,7 +281,7 @@ TEST(Completions, D2_a_set_that_goes_abandons_its_list) {
       task::trailer_of(place.member).join_waker.load() & ~kListenerTag);
   const base::Ref list(static_cast<Completions*>(listener));
   set.reset();
-  // Stands for a member that was just ending when the set went.
+  // Stands for a member that was just ending when the set was destroyed.
   HandPolled late(number(2));
   EXPECT_TRUE(late.poll());
   list->watch(late.handle().header());
@@ -409,7 +409,7 @@ Task<> hold_sender(sync::oneshot::Sender<sync::oneshot::Unit> held) {
   held.send({});
 }
 
-/// Spawns members that never end and returns what shows that each was destroyed.
+/// Spawns members that never end. Returns signals that show when each of them was destroyed.
 std::vector<Signal> spawn_holders(JoinSet<>& set, int count) {
   std::vector<Signal> ended;
   for (int i = 0; i < count; ++i) {
@@ -459,7 +459,7 @@ Task<> detached_member(sync::Notify& go, sync::Semaphore& done) {
 }
 
 TEST_P(JoinSetOn, detached_members_go_on) {
-  sync::Notify go;  // before the runtime: a member still touches it when the root has heard of all
+  sync::Notify go;  // outlives the runtime: a member still uses it after the root has heard of all
   sync::Semaphore done(0);
   run([&]() -> Task<> {
     JoinSet<> set;
@@ -468,7 +468,7 @@ TEST_P(JoinSetOn, detached_members_go_on) {
     EXPECT_TRUE(set.empty());
     const auto none = co_await set.join_next();
     EXPECT_FALSE(none);
-    set.spawn(nothing());  // the set can be used again
+    set.spawn(nothing());  // the set is reusable
     const auto joined = co_await set.join_next();
     EXPECT_TRUE(joined);
     go.notify_one();
@@ -487,7 +487,7 @@ TEST_P(JoinSetOn, a_set_can_be_moved) {
     first.spawn(number(2));
     JoinSet<int> third;
     third.spawn(wait_forever(Counted()));
-    third = std::move(second);  // aborts what it had
+    third = std::move(second);  // aborts the members it had
     third.spawn(number(3));
     const std::vector<int> seen = co_await join_values(third, 4);
     EXPECT_EQ(seen, (std::vector<int>{1, 1, 0, 1}));
@@ -504,7 +504,7 @@ TEST_P(JoinSetOn, values_that_are_not_joined_are_destroyed) {
       auto result = co_await set.join_next();
       EXPECT_TRUE(result && result->has_value());
     }
-    // The other five are finished or not, and were never taken.
+    // The other five may have finished, but were never taken.
   });
 }
 
@@ -592,7 +592,7 @@ TEST_P(JoinSetOn, storms_of_spawn_abort_and_join_lose_no_member) {
       if (random() % 4 == 0) set.abort_all();
       const std::size_t rest = set.size();
       EXPECT_EQ(joined + rest, 32U);
-      if (random() % 4 == 0) continue;  // dropped with what is left
+      if (random() % 4 == 0) continue;  // dropped with the remaining members
       std::size_t more = 0;
       while (auto result = co_await set.join_next()) ++more;
       EXPECT_EQ(more, rest);

@@ -1,5 +1,5 @@
-// mpmc: order, room, closing, giving up, who comes first; the numbers are mpmc_channel.hpp's
-// invariants.
+// mpmc: order, capacity, closing, giving up, precedence. Numbers such as C2 are the invariants of
+// mpmc_channel.hpp.
 #include "runtime/sync/mpmc.hpp"
 
 #include <memory>
@@ -38,7 +38,7 @@ TrySend try_send(const mpmc::Sender<Counted>& sender, int number) {
   return sender.try_send(Counted(number));
 }
 
-/// The number of the next message, -1 when there is none.
+/// The number of the next message, or -1 if there is none.
 int next_number(const mpmc::Receiver<Counted>& receiver) {
   const std::optional<Counted> message = receiver.try_recv();
   return message ? message->number() : -1;
@@ -182,7 +182,7 @@ TEST(Mpmc, one_that_is_first_and_given_up_wakes_those_behind_it) {
   EXPECT_TRUE(comes_later.resumes());
   EXPECT_EQ(comes_later.result(), 7);
   EXPECT_EQ(ends.first.try_send(8), TrySend::sent);
-  EXPECT_EQ(ends.second.try_recv(), 8);  // nobody is first any more
+  EXPECT_EQ(ends.second.try_recv(), 8);  // nobody has precedence any more
 }
 
 TEST(Mpmc, C4_who_comes_after_the_end_hears_of_it_before_one_that_is_first_does) {
@@ -338,7 +338,7 @@ TEST(Mpmc, the_last_receiver_to_go_destroys_what_is_there_and_fails_sends) {
     { const auto dropped = std::move(ends.second); }
     EXPECT_FALSE(ends.first.is_closed());
   }
-  EXPECT_EQ(Counted::living(), living - 1);  // the one that waits is still its sender's
+  EXPECT_EQ(Counted::living(), living - 1);  // the waiting message still belongs to its sender
   EXPECT_TRUE(ends.first.is_closed());
   EXPECT_TRUE(waits.resumes());
   EXPECT_FALSE(waits.result());
@@ -394,12 +394,12 @@ TEST(Mpmc, spurious_polls_change_nothing) {
   HandPolled receiving(receive(ends.second));
   for (int i = 0; i < 9; ++i) EXPECT_FALSE(receiving.poll());
   EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
-  EXPECT_EQ(ends.second.try_recv(), 1);  // nothing of it counted as a wake in vain
+  EXPECT_EQ(ends.second.try_recv(), 1);  // none of this counted as a wake in vain
   EXPECT_FALSE(receiving.poll());
   HandPolled comes_later(receive(ends.second));
   EXPECT_FALSE(comes_later.poll());
   EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
-  EXPECT_FALSE(comes_later.poll());  // the message is for the one that was woken
+  EXPECT_FALSE(comes_later.poll());  // the message is for the receiver that was woken
   EXPECT_EQ(receiving.finish(), 2);
 }
 
@@ -410,8 +410,8 @@ TEST(MpmcDeathTest, a_channel_without_room_is_a_programming_error) {
 class MpmcOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpmcOn);
 
-/// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the
-/// parts of an aggregate twice when it is made in the expression that is awaited.
+/// Knows its sender and its number in the sender's sequence. It has a constructor, as g++ 12
+/// destroys the members of an aggregate twice when it is made in an awaited expression.
 struct Post {
   Post(int sender, int number) : who(sender), counted(number) {}
   int who;
@@ -425,8 +425,8 @@ Task<> send_posts(mpmc::Sender<Post> sender, int who, int count) {
   }
 }
 
-/// Receives to the end; what comes here of each sender must be in order. Returns the sum of their
-/// numbers, each more by one.
+/// Receives until the channel is drained; the posts of each sender that arrive here must be in
+/// order. Returns the sum of their numbers, each increased by one.
 Task<int> receive_posts(mpmc::Receiver<Post> receiver) {
   std::vector<int> last(10, -1);
   int sum = 0;

@@ -1,4 +1,5 @@
-// mpsc: order, room, closing, giving up; the numbers are mpsc_channel.hpp's invariants.
+// mpsc: order, capacity, closing, giving up. Numbers such as M2 are the invariants of
+// mpsc_channel.hpp.
 #include "runtime/sync/mpsc.hpp"
 
 #include <functional>
@@ -34,7 +35,7 @@ TrySend try_send(const mpsc::Sender<Counted>& sender, int number) {
   return sender.try_send(Counted(number));
 }
 
-/// The number of the next message, -1 when there is none.
+/// The number of the next message, or -1 if there is none.
 int next_number(mpsc::Receiver<Counted>& receiver) {
   const std::optional<Counted> message = receiver.try_recv();
   return message ? message->number() : -1;
@@ -83,7 +84,7 @@ TEST(Mpsc, send_waits_for_room_in_order) {
   EXPECT_EQ(ends.second.try_recv(), 0);
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
-  EXPECT_EQ(ends.first.try_send(9), TrySend::full);  // the slot is the first one's (M2)
+  EXPECT_EQ(ends.first.try_send(9), TrySend::full);  // the slot belongs to the first (M2)
   EXPECT_FALSE(second.poll());
   EXPECT_TRUE(first.finish());
   EXPECT_EQ(ends.second.try_recv(), 1);
@@ -499,8 +500,8 @@ TEST(MpscDeathTest, two_receives_in_one_task_are_a_programming_error) {
 class MpscOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpscOn);
 
-/// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the
-/// parts of an aggregate twice when it is made in the expression that is awaited.
+/// Knows its sender and its number in the sender's sequence. It has a constructor, as g++ 12
+/// destroys the members of an aggregate twice when it is made in an awaited expression.
 struct Letter {
   Letter(int sender, int number) : who(sender), counted(number) {}
   int who;
@@ -521,7 +522,8 @@ Task<> send_numbered_unbounded(mpsc::UnboundedSender<Letter> sender, int who, in
   }
 }
 
-/// Receives to the end; each sender's letters must come in order. Returns how many came.
+/// Receives until the channel is drained; each sender's letters must be in order. Returns their
+/// number.
 Task<int> receive_ordered(mpsc::Receiver<Letter>& receiver, std::size_t senders) {
   std::vector<int> expected(senders, 0);
   int count = 0;
@@ -595,7 +597,7 @@ TEST_P(MpscOn, the_end_of_a_runtime_drops_the_senders_that_its_tasks_held) {
   EXPECT_TRUE(ends.second.is_drained());
 }
 
-/// Sends until it is aborted or the receiver is gone; counts what it knows was sent.
+/// Sends until it is aborted or the receiver is gone; counts what is known to be sent.
 Task<> send_on_and_on(mpsc::Sender<Letter> sender, int who, std::atomic<int>& sent) {
   for (int i = 0;; ++i) {
     const bool ok = co_await sender.send(Letter(who, i));
@@ -635,7 +637,7 @@ TEST_P(MpscOn, M3_M6_no_message_and_no_room_is_lost_when_both_sides_are_aborted)
         }
       }
       while (auto sender = co_await senders.join_next()) EXPECT_TRUE(sender->is_cancelled());
-      // All slots are free again, and what was sent and not received is still there.
+      // All slots are free again, and what was sent but not received is still there.
       int left = 0;
       while (ends.second.try_recv()) ++left;
       EXPECT_EQ(sent.load(), received.load() + left);

@@ -44,7 +44,7 @@ TEST(Mutex, the_lock_is_handed_over_in_order_and_nobody_overtakes) {
   guard.reset();
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
-  EXPECT_FALSE(mutex.try_lock());  // it is the first one's already
+  EXPECT_FALSE(mutex.try_lock());  // it already belongs to the first task
   EXPECT_FALSE(second.poll());
   EXPECT_TRUE(first.poll());
   first.result().unlock();
@@ -72,7 +72,7 @@ TEST(Mutex, unlock_before_the_end_of_the_guard) {
   EXPECT_TRUE(other);
   guard->unlock();
   guard.reset();
-  EXPECT_FALSE(mutex.try_lock());  // the other one's lock is untouched
+  EXPECT_FALSE(mutex.try_lock());  // the other lock is untouched
 }
 
 TEST(Mutex, a_guard_can_be_moved) {
@@ -126,7 +126,7 @@ TEST(Mutex, an_exception_that_leaves_the_section_unlocks) {
 class MutexOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MutexOn);
 
-/// What the mutex guards; plain on purpose, so that a race on it is one.
+/// Guarded by the mutex; plain members, so that a race is a data race.
 struct Guarded {
   Mutex mutex;
   long count = 0;
@@ -185,7 +185,7 @@ TEST_P(MutexOn, aborting_the_holder_unlocks) {
   EXPECT_TRUE(mutex.try_lock());
 }
 
-/// Leaves `inside` right also when it is aborted inside.
+/// Restores `inside` even when the task is aborted inside.
 class Inside {
  public:
   explicit Inside(Guarded& guarded) : guarded_(guarded) { EXPECT_EQ(++guarded_.inside, 1); }

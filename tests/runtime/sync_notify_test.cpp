@@ -1,5 +1,5 @@
-// Notify: who is woken by what, and that no notification is lost; numbers are notify.hpp's
-// invariants.
+// Notify: which waits a notification ends, and that none is lost. Numbers such as N4 are the
+// invariants of notify.hpp.
 #include "runtime/sync/notify.hpp"
 
 #include "runtime/sync/join_set.hpp"
@@ -39,7 +39,7 @@ TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
-  notify.notify_one();  // before the first has run
+  notify.notify_one();  // before the first task has run
   EXPECT_TRUE(second.resumes());
   EXPECT_TRUE(first.poll());
 }
@@ -113,7 +113,7 @@ TEST(Notify, a_released_wait_that_is_given_up_passes_nothing_on) {
   Waiting later(wait(notify));
 }
 
-/// Asks for the wait, lets the test act, and only then awaits.
+/// Calls notified(), lets the test act, and only then awaits.
 Task<> prepare_then_wait(Notify& notify) {
   auto notified = notify.notified();
   co_await yield_now();
@@ -208,7 +208,7 @@ TEST(Notify, a_poll_before_its_wake_ends_the_wait_and_its_wake) {
     co_await notify.notified();
     co_await tests::forever();
   });
-  // The task that is woken first polls the last, which the same notify_waiters() has yet to wake.
+  // The first task woken polls the last one, which the same notify_waiters() has yet to wake.
   tasks.front()->on_wake([&] { EXPECT_FALSE(tasks.back()->poll()); });
   notify.notify_waiters();
   EXPECT_TRUE(tasks[98]->is_woken());
@@ -218,7 +218,7 @@ TEST(Notify, a_poll_before_its_wake_ends_the_wait_and_its_wake) {
 class NotifyOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(NotifyOn);
 
-/// A queue of numbers, of which Notify says only that it may have changed.
+/// A queue of numbers; Notify only says that it may have changed.
 struct Mailbox {
   std::atomic<int> filled{0};
   std::atomic<int> taken{0};
@@ -271,7 +271,7 @@ TEST_P(NotifyOn, notifications_pass_between_runtimes_and_from_plain_threads) {
   EXPECT_EQ(box.taken.load(), 3000);
 }
 
-/// Lets `permits` tasks through at a time by handing one notification on.
+/// Passes one notification on to the next task.
 Task<> pass_on(Notify& notify, std::atomic<int>& through) {
   co_await notify.notified();
   through.fetch_add(1);
@@ -287,7 +287,8 @@ TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
       sync::JoinSet<> tasks;
       std::vector<AbortHandle> handles;
       for (int i = 0; i < 24; ++i) handles.push_back(tasks.spawn(pass_on(notify, through)));
-      // One notification runs through all that are not aborted, whoever is aborted on its way.
+      // One notification passes through all tasks that are not aborted, whichever are aborted on
+      // its way.
       notify.notify_one();
       for (std::size_t i = 0; i < handles.size(); i += 2) {
         if (random() % 3 == 0) co_await yield_now();

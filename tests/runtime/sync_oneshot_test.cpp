@@ -118,7 +118,7 @@ TEST(Oneshot, an_end_assigned_to_itself_is_kept) {
   ends.first = std::move(sender);
   ends.second = std::move(receiver);
   EXPECT_TRUE(ends.first.send(7));
-  EXPECT_TRUE(ends.first.is_closed());  // it sends once
+  EXPECT_TRUE(ends.first.is_closed());  // a sender sends once
   EXPECT_EQ(HandPolled(receive(std::move(ends.second))).finish(), 7);
 }
 

@@ -1,4 +1,5 @@
-// Semaphore: counting, fairness, giving up, closing; the numbers are semaphore.hpp's invariants.
+// Semaphore: counting, fairness, giving up, closing. Numbers such as S2 are the invariants of
+// semaphore.hpp.
 #include "runtime/sync/semaphore.hpp"
 
 #include <cstddef>
@@ -64,7 +65,7 @@ TEST(Semaphore, acquire_waits_until_a_permit_is_given_back) {
   Waiting task(acquire(semaphore));
   held.reset();
   EXPECT_TRUE(task.resumes());
-  EXPECT_EQ(semaphore.available_permits(), 0U);  // in the task's result
+  EXPECT_EQ(semaphore.available_permits(), 0U);  // held by the task's result
   task.result().reset();
   EXPECT_EQ(semaphore.available_permits(), 1U);
 }
@@ -89,7 +90,7 @@ TEST(Semaphore, nobody_overtakes_a_big_request) {
   HandPolled big(acquire(semaphore, 3));
   HandPolled small(acquire(semaphore, 1));
   EXPECT_FALSE(big.poll());
-  EXPECT_FALSE(small.poll());  // although two permits are there
+  EXPECT_FALSE(small.poll());  // although two permits are available
   EXPECT_FALSE(semaphore.try_acquire());
   semaphore.add_permits(1);
   EXPECT_TRUE(big.is_woken());
@@ -225,7 +226,7 @@ TEST(Semaphore, moving_a_permit_moves_the_duty_to_give_it_back) {
   Permits first = semaphore.try_acquire();
   Permits second = semaphore.try_acquire();
   ASSERT_TRUE(first && second);
-  *first = std::move(*second);  // gives the first one's permit back
+  *first = std::move(*second);  // gives back the first one's permit
   EXPECT_EQ(semaphore.available_permits(), 1U);
   second.reset();
   EXPECT_EQ(semaphore.available_permits(), 1U);
@@ -316,7 +317,7 @@ TEST(Semaphore, S4_who_waits_at_the_close_gets_none_of_the_permits_that_come_mea
   EXPECT_EQ(semaphore.available_permits(), 100U);
 }
 
-/// A semaphore that can be destroyed, after which whoever uses it finds a null pointer there.
+/// A semaphore that can be destroyed; any later use reads null pointers.
 class Destroyed {
  public:
   explicit Destroyed(std::size_t permits) {
@@ -400,7 +401,7 @@ struct Load {
   std::atomic<std::size_t> most{0};
 };
 
-/// Counts the permits in use, so that too many at once are seen.
+/// Counts the permits in use, so that too many at once are noticed.
 class InUse {
  public:
   InUse(Load& load, std::size_t count) : load_(load), count_(count) {
@@ -474,7 +475,7 @@ TEST_P(SemaphoreOn, permits_pass_between_runtimes) {
   Load load(2);
   Runtime other = build_runtime();
   std::thread thread([&] { one.block_on(run_users(load)); });
-  // With two permits, requests for four would wait for good.
+  // With two permits, requests for four would wait forever.
   load.semaphore.add_permits(2);
   other.block_on(run_users(load));
   thread.join();

@@ -1,4 +1,4 @@
-// What the tests of runtime/sync share: the runtimes they run on, a counted value, seeds.
+// What the tests of runtime/sync share: the runtimes they run on, a counted value, and seeds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class Counted {
   }
   ~Counted() { living_.fetch_sub(1); }
 
-  /// -1 once moved from.
+  /// -1 after a move.
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] static int living() { return living_.load(); }
 
@@ -70,8 +70,8 @@ class NothingLeaks {
 /// TASKBENCH_SYNC_ON_EVERY_SCHEDULER.
 class OnEverySync : public OnEveryScheduler {
  protected:
-  /// Runs the coroutine that `body` makes on a runtime of its own, and returns its result. It may
-  /// refer to what surrounds it.
+  /// Runs the coroutine that `body` makes on a runtime of its own, and returns its result. The
+  /// coroutine may refer to captures of `body`.
   template <class Body>
   auto run(Body body) {
     return build_runtime().block_on(body());
@@ -80,14 +80,14 @@ class OnEverySync : public OnEveryScheduler {
   const NothingLeaks check_;
 };
 
-/// Lets the other tasks of the worker come to where they wait. On several workers only likely, so
-/// what is tested must hold either way.
+/// Lets the other tasks of the worker reach the point where they wait. With several workers this is
+/// only likely, so tests must hold either way.
 inline Task<> let_others_wait() {
   for (int i = 0; i < 8; ++i) co_await yield_now();
   std::this_thread::sleep_for(1ms);
 }
 
-/// Tasks each of which has been polled once and waits: more than are woken in one batch.
+/// Tasks that have each been polled once and wait: more than are woken in one batch.
 template <class Make>
 [[nodiscard]] auto many_waiting(Make make) {
   std::vector<std::unique_ptr<decltype(HandPolled(make()))>> tasks;
@@ -112,7 +112,7 @@ inline Task<> abort_some_of(int count, std::mt19937& random, std::function<Task<
   }
 }
 
-/// A seed for this process's random choices; TASKBENCH_TEST_SEED gives one back.
+/// The seed of this process's random choices; TASKBENCH_TEST_SEED repeats one.
 inline std::uint32_t test_seed() {
   static const std::uint32_t seed = [] {
     const char* given = std::getenv("TASKBENCH_TEST_SEED");
@@ -125,7 +125,7 @@ inline std::uint32_t test_seed() {
   return seed;
 }
 
-/// Calls its function, if it has one, when it is moved, and throws.
+/// Calls its function, if it has one, when it is moved, and then throws.
 struct Refuses {
   explicit Refuses(std::function<void()> function) : meanwhile(std::move(function)) {}
   Refuses(Refuses&& other) : meanwhile(other.meanwhile) {
@@ -136,7 +136,7 @@ struct Refuses {
   std::function<void()> meanwhile;
 };
 
-/// The time in which a stress loop begins new rounds, from its construction on.
+/// The time, from its construction on, during which a stress loop begins new rounds.
 class StressTime {
  public:
   [[nodiscard]] bool left() const { return std::chrono::steady_clock::now() < end_; }

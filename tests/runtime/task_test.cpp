@@ -1,5 +1,5 @@
-// rt::Task: lazy, moved and never copied, awaited as a part of its task; values, references and
-// exceptions through several levels; poll_fn and yield_now inside of them.
+// rt::Task: lazy, movable and never copied, awaited as a part of its task; values, references and
+// exceptions through several levels, with poll_fn and yield_now inside.
 #include "runtime/task/task.hpp"
 
 #include <functional>
@@ -160,11 +160,11 @@ TEST(Awaits, that_were_transferred_are_none_any_more_where_the_task_waits) {
     co_await forever();
   };
   Waiting task(waits());
-  // Nothing but the queue that the task will be in uses its link from here on.
+  // From here on, only the queue that holds the task uses its link.
   EXPECT_EQ(task.handle().header()->flags & (task::Header::kTransfers | task::Header::kForks), 0);
 }
 
-// Chains of coroutines each of which awaits the next: deeper than a stack has room for.
+// Chains of coroutines that each await the next: deeper than a stack has room for.
 
 enum class End : std::uint8_t { returns, throws, waits };
 
@@ -184,7 +184,7 @@ Task<int> wrap(Task<int> inner, Resident) {
   co_return below + 1;
 }
 
-/// Coroutines each of which has the next as its parameter.
+/// Coroutines, each with the next as its parameter.
 Task<int> wrapped(End end, Census& census) {
   Task<int> task = chain(0, end, Resident(census));
   for (int i = 0; i < kDeep; ++i) task = wrap(std::move(task), Resident(census));
@@ -235,7 +235,7 @@ TEST_F(DeepChain, can_be_a_branch_that_loses) {
   EXPECT_EQ(HandPolled(lose()).finish(), 2U);
 }
 
-/// Notes its letter when it is destroyed.
+/// Appends its letter when it is destroyed.
 class Noted {
  public:
   Noted(std::string* order, char letter) : order_(order), letter_(letter) {}
@@ -336,7 +336,7 @@ TEST_P(TaskOn, returns_values_of_every_kind) {
 TEST_P(TaskOn, destroys_the_output_once) {
   const auto resident = [&]() -> Task<Resident> { co_return Resident(census_); };
   run([&]() -> Task<> {
-    // Taken, never taken, detached before and after the end.
+    // Taken, never taken, and detached.
     const Resident taken = co_await spawn(resident());
     JoinHandle<Resident> kept = spawn(resident());
     co_await until([&] { return kept.is_finished(); });

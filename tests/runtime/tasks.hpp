@@ -20,12 +20,12 @@ inline Task<> yield_times(int times) {
   for (int i = 0; i < times; ++i) co_await yield_now();
 }
 
-/// Lets the others have their turns until `condition` holds.
+/// Lets other tasks take their turns until `condition` holds.
 inline Task<> until(std::function<bool()> condition) {
   while (!condition()) co_await yield_now();
 }
 
-/// Gives way by waking itself, where yield_now() needs no waker.
+/// Gives way by waking itself, with the waker that yield_now() does not need.
 inline Task<> wake_itself() {
   bool again = false;
   co_await poll_fn([&again](PollContext& context) -> std::optional<bool> {
@@ -40,8 +40,8 @@ Task<> join_all(std::vector<JoinHandle<T>>& handles) {
   for (JoinHandle<T>& handle : handles) co_await handle;
 }
 
-/// Runs what `body` makes as a task of a worker, where block_on() would poll it as the root. It may
-/// refer to what surrounds it.
+/// Runs what `body` makes as a task of a worker; block_on() alone would poll it as the root. It may
+/// refer to captures of `body`.
 template <class Body>
 auto run_as_task(Runtime& runtime, Body body) {
   return runtime.block_on(

@@ -1,5 +1,5 @@
-// What the schedulers that work_stealing is compared with share: timers are fired by workers that
-// never sleep, a wake-up is counted by who sends it, and a new task is told where it begins.
+// What the schedulers that work_stealing is compared with share: workers that never sleep fire
+// timers, a wake-up is counted by its sender, and a new task is told where it starts.
 #include "runtime/scheduler/thread_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Pools, ThreadPools,
                          ::testing::Values(kGlobalQueue, kSharded, kChannel, kTokio01),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-// No thread is in block_on, where it would see to the timer.
+// No thread is in block_on, where it would look at the timer.
 TEST_P(ThreadPools, fire_a_timer_beside_a_task_that_is_always_runnable) {
   std::atomic<bool> rung{false};
   Runtime runtime = builder(GetParam()).workers(1).build();

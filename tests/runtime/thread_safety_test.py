@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is guarded by a lock and used without it does not compile with clang, whichever lock it is
-(runtime/base/thread_safety.hpp). Skipped where there is no clang.
+"""Code that uses a guarded member without its lock does not compile with clang, whatever kind of
+lock it is (runtime/base/thread_safety.hpp). Skipped if there is no clang.
 
 usage: thread_safety_test.py CLANG ROOT
 """
@@ -58,7 +58,7 @@ WRONG = {
 
 
 def complaints(*bodies):
-    """What clang says of each of these bodies of functions, all compiled at once."""
+    """Returns clang's complaints about each of these function bodies, all compiled at once."""
     begin = SOURCE[: SOURCE.index("BODY")].count("\n") + 1
     functions = "\n".join(
         f"  int f{i}(bool stops, Waiter& self) {{ {' '.join(body.split())} return 0; }}"

@@ -1,4 +1,5 @@
-// sleep(), sleep_until() and interval() on every scheduler: never early, and given up at any time.
+// sleep(), sleep_until() and interval() on every scheduler: never early, and cancellable at any
+// time.
 #include "runtime/time/sleep.hpp"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How many descriptors the process has open.
+/// The number of open descriptors of the process.
 std::ptrdiff_t open_descriptors() {
   DIR* const folder = opendir("/proc/self/fd");
   std::ptrdiff_t count = 0;
@@ -38,7 +39,7 @@ std::ptrdiff_t open_descriptors() {
 class Sleeps : public tests::OnEveryScheduler {};
 TASKBENCH_ON_EVERY_SCHEDULER(Sleeps);
 
-/// By how much the sleep was late.
+/// Returns how late the sleep ended.
 Task<std::chrono::nanoseconds> sleeps(std::chrono::nanoseconds duration) {
   const auto begin = Clock::now();
   co_await sleep(duration);
@@ -50,7 +51,7 @@ TEST_P(Sleeps, are_never_early) {
   runtime.block_on([]() -> Task<void> {
     std::vector<JoinHandle<std::chrono::nanoseconds>> all;
     for (int i = 0; i < 200; ++i) all.push_back(spawn(sleeps(i * 397us % 40ms)));
-    all.push_back(spawn(sleeps(70ms)));  // of the wheel's second level
+    all.push_back(spawn(sleeps(70ms)));  // on the wheel's second level
     for (auto& each : all) {
       const auto late = co_await each;
       EXPECT_GE(late, 0ns);
@@ -72,7 +73,7 @@ TEST_P(Sleeps, open_no_descriptor) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-// What the driver wakes at a look between two polls runs, though nothing else is queued.
+// A task that the driver wakes in a look between two polls runs, though nothing else is queued.
 TEST_P(Sleeps, that_end_during_the_last_poll_of_all_others_end) {
   Runtime runtime = builder(GetParam()).workers(1).global_queue_interval(1).build();
   runtime.block_on([]() -> Task<void> {
@@ -153,7 +154,7 @@ TEST_P(Sleeps, that_another_task_has_begun_are_refused) {
       co_return false;
     }(long_one));
     EXPECT_TRUE(co_await other);
-    co_await select(long_one, yield_now());  // its own task may
+    co_await select(long_one, yield_now());  // its own task may await it
   }());
 }
 
@@ -201,7 +202,7 @@ TEST_P(SleepsBesideOthers, end_while_one_of_them_computes) {
 class SleepsOnPools : public tests::OnEveryPool {};
 TASKBENCH_ON_EVERY_POOL(SleepsOnPools);
 
-// Nobody sleeps who would see the timer: no worker, and no thread in block_on.
+// No thread sleeps that would notice the timer: no worker, and no thread in block_on.
 TEST_P(SleepsOnPools, end_while_all_of_them_have_much_to_do) {
   std::atomic<bool> is_over{false};
   const auto sleeps_once = [&]() -> Task<void> {
@@ -242,8 +243,8 @@ TEST(Interval, comes_at_once_and_then_every_period) {
   }());
 }
 
-/// The times of the ticks after one that was awaited 25 ms late, counted from its own in
-/// milliseconds, for a period of 10 ms.
+/// The times of the ticks after one that was awaited 25 ms late, relative to the time of that tick,
+/// for a period of 10 ms.
 std::vector<std::chrono::nanoseconds> after_a_late_tick(MissedTicks missed) {
   Runtime runtime = tests::build(tests::kCurrentThread);
   return runtime.block_on([](MissedTicks policy) -> Task<std::vector<std::chrono::nanoseconds>> {
@@ -336,7 +337,7 @@ TEST(Times, at_the_ends_of_the_range_are_waited_for_or_are_over) {
     EXPECT_TRUE(
         co_await timeout(kLongest, [](auto time) -> Task<void> { co_await sleep(time); }(1ms)));
     EXPECT_EQ(co_await spawn_blocking([] { return 1; }), 1);
-    co_await sleep(10ms);  // time enough to end, for a thread that has waited too long at once
+    co_await sleep(10ms);  // an overflowed timeout would end the thread in this time
   }());
   EXPECT_EQ(runtime.stats().blocking.threads, 1U);
   EXPECT_TRUE(runtime.shutdown_timeout(kLongest));

@@ -1,4 +1,4 @@
-// timeout(): what ends in time, what does not, and what becomes of it.
+// timeout(): operations that end in time, those that do not, and what becomes of them.
 #include "runtime/time/timeout.hpp"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What is peculiar to tokio01: threads that end when they are idle and are started again, and
-// queues that grow.
+// What is specific to tokio01: threads that end when idle and are started again, and queues that
+// grow.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ TEST(Tokio01, idle_threads_end_and_are_started_again) {
   EXPECT_EQ(started.load(), kTokio01.workers);
   runtime.block_on(occupy_all(kTokio01.workers));
   run_as_task(runtime, [] { return occupy_all(kTokio01.workers); });
-  // If this thread was kept waiting for a second, more have ended and begun meanwhile.
+  // If this thread was held up for a second, more threads have ended and started meanwhile.
   EXPECT_GE(started.load(), 2 * kTokio01.workers - 1);
   runtime.shutdown();
   EXPECT_EQ(stopped.load(), started.load());

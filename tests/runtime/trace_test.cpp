@@ -1,4 +1,4 @@
-// What a traced runtime records: that it is whole, in order, and what the counters say.
+// What a traced runtime records: complete, in order, and in agreement with the counters.
 #include "runtime/trace/trace.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Task<> drop_what_comes(oneshot::Receiver<int> receiver) {
   const auto value = co_await std::move(receiver);
   static_cast<void>(value);
 }
-/// Tasks that yield, tasks that wait and are woken, and more of them than a local queue holds.
+/// Spawns tasks that yield, and tasks that wait and are woken, more than a local queue holds.
 Task<> busy(int count) {
   std::vector<JoinHandle<void>> handles;
   std::vector<oneshot::Sender<int>> senders;
@@ -35,7 +35,7 @@ Task<> busy(int count) {
   for (auto& sender : senders) static_cast<void>(std::move(sender).send(1));
   co_await join_all(handles);
 }
-/// A task spawns the next and ends, so that its memory is soon another's.
+/// Spawns the next task and ends, so that its memory is soon another's.
 Task<> chain(int left, oneshot::Sender<int> end) {
   if (left > 1) {
     spawn(chain(left - 1, std::move(end))).detach();
@@ -72,7 +72,7 @@ struct Poll {
   PollEnd end;
 };
 
-/// All that is known of one task, polls and wakes in the order of time.
+/// All that is known of one task, with polls and wakes in order of time.
 struct Life {
   std::vector<std::int64_t> spawns;
   std::vector<std::int64_t> wakes;
@@ -96,14 +96,14 @@ std::map<std::uint64_t, Life> lives_of(const Trace& trace) {
   add(trace.outside);
   for (auto& [task, life] : lives) {
     std::ranges::sort(life.wakes);
-    // With equal beginnings the shorter first: a task that was polled twice in one ns.
+    // At equal beginnings, the shorter one first: a task polled twice within one nanosecond.
     std::ranges::sort(life.polls, {},
                       [](const Poll& poll) { return std::pair(poll.begin_ns, poll.end_ns); });
   }
   return lives;
 }
 
-/// One worker does one thing after the other.
+/// Expects that the worker has done one thing after the other.
 void expect_row_in_order(const TraceRow& row) {
   std::int64_t latest_ns = 0;
   std::uint64_t polled = 0;
@@ -152,7 +152,8 @@ void expect_row_in_order(const TraceRow& row) {
   EXPECT_FALSE(is_parked);
 }
 
-/// A task is spawned, polled, woken once for each poll that left it idle, and ends.
+/// Expects that a task was spawned, polled, woken once for each poll that left it idle, and has
+/// ended.
 void expect_whole_life(const Life& life) {
   ASSERT_EQ(life.spawns.size(), 1U);
   ASSERT_FALSE(life.polls.empty()) << "spawned and never polled";
@@ -166,7 +167,7 @@ void expect_whole_life(const Life& life) {
       EXPECT_LE(poll.end_ns, next.begin_ns) << "polls of one task overlap";
       continue;
     }
-    // The end of a poll is recorded when the task has been let go; the wake shows that it has.
+    // The end of a poll is recorded after the task was released; the wake shows that it was.
     ASSERT_LT(wakes, life.wakes.size()) << "polled without a wake";
     EXPECT_LE(poll.begin_ns, life.wakes[wakes]);
     EXPECT_LE(life.wakes[wakes], next.begin_ns);
@@ -260,7 +261,7 @@ TEST_P(TraceOf, a_full_ring_keeps_the_newest_and_counts_the_others) {
       EXPECT_EQ(row.events.size(), kFew);
     }
     polls_lost += row.lost;
-    // What is there is in order; only the first poll may be without its beginning.
+    // The recorded events are in order; only the first poll may lack its beginning.
     bool is_first = true;
     bool is_polling = false;
     for (const TraceEvent& event : row.events) {
@@ -355,13 +356,16 @@ TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {
   runtime.shutdown();
   const Trace trace = runtime.trace();
   EXPECT_GE(count(trace.outside, TraceEventKind::notify), 1U);
+  std::size_t unparks = 0;
   for (const TraceRow& row : trace.workers) {
     EXPECT_GE(count(row, TraceEventKind::park), 1U);
+    unparks += count(row, TraceEventKind::unpark);
     for (std::size_t i = 0; i + 1 < row.events.size(); ++i) {
       if (row.events[i].kind != TraceEventKind::unpark) continue;
       EXPECT_EQ(row.events[i + 1].kind, TraceEventKind::search_start);
     }
   }
+  EXPECT_GE(unparks, 1U);
 }
 
 TASKBENCH_ON_POOLS(TraceOfPool);

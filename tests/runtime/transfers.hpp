@@ -1,5 +1,5 @@
-// Coroutines of a unit that is compiled to hand control on in the other way than the rest of the
-// tests (TASKBENCH_TAIL_CALLS): what a debug build does with a library built for release.
+// Coroutines from a translation unit in which control is transferred in the other way than in the
+// rest of the tests (TASKBENCH_TAIL_CALLS), as when a debug build uses a library built for release.
 #pragma once
 
 #include "runtime/task/fork_join.hpp"
@@ -9,11 +9,11 @@ namespace taskbench::rt::tests {
 
 Task<int> add_elsewhere(int left, int right);
 
-/// `levels` coroutines, each of which awaits the next: every second one is the caller's.
+/// `levels` coroutines, each awaiting the next: every second one comes from the caller's unit.
 Task<int> depth_elsewhere(int levels);
 Task<int> depth_here(int levels);
 
-/// A tree of so many levels, in which every second fork is the caller's.
+/// A tree of `levels` levels, in which every second fork comes from the caller's unit.
 Fork<int> leaves_elsewhere(int levels);
 Fork<int> leaves_here(int levels);
 

@@ -1,4 +1,4 @@
-// The waker: its size, its table of functions, which call consumes, and the wakers of tasks.
+// The waker: its size, its table of functions, which calls consume it, and the wakers of tasks.
 #include "runtime/task/waker.hpp"
 
 #include <type_traits>
@@ -14,7 +14,7 @@ static_assert(!std::is_copy_constructible_v<Waker>);
 static_assert(std::is_nothrow_move_constructible_v<Waker>);
 static_assert(std::is_nothrow_move_assignable_v<Waker>);
 
-/// How often each function of a table of one's own was called.
+/// How often each function of a custom table was called.
 struct Calls {
   int clone = 0;
   int wake = 0;
@@ -119,7 +119,8 @@ TEST_P(TaskWaker, each_wake_is_one_poll) {
     JoinHandle<void> task = spawn(wait_for_five_polls());
     for (int i = 1; i < 5; ++i) {
       co_await until([&] { return polled.load() >= i; });
-      // On a pool the task may still be in its poll: either kind of wake must lead to another.
+      // On a pool, the task may still be in its poll: either kind of wake must lead to another
+      // poll.
       Waker waker = std::move(wakers.back());
       if (i % 2 == 0) {
         std::move(waker).wake();

@@ -1,4 +1,4 @@
-// The timing wheel: timers fire in time, on whatever level they lie, and can be cancelled.
+// The timing wheel: timers fire in time, whatever level they are on, and can be cancelled.
 #include "runtime/driver/wheel.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using tests::HandPolled;
 
-/// Waits in a wheel, whose time the test moves.
+/// Waits in a wheel whose time the test moves.
 class At : private task::Leaf {
  public:
   At(Driver& driver, Tick when) : Leaf(&At::poll_timer), driver_(driver), when_(when) {}
@@ -120,7 +120,7 @@ TEST_F(WheelTest, of_many_timers_fires_those_that_are_due_and_no_others) {
   std::vector<Waiting> waiting;
   Tick now = kStart;
   for (int round = 0; round < 300; ++round) {
-    // Times of all sizes up to some hours.
+    // Times of all magnitudes up to some hours.
     for (int i = 0; i < 5; ++i) waiting.push_back(wait(now + 1 + random() % (1U << random() % 24)));
     if (random() % 3 == 0)
       waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(random() % waiting.size()));
@@ -147,7 +147,7 @@ TEST_F(WheelTest, timers_of_the_same_tick_fire_in_the_order_in_which_they_were_s
   std::vector<Waiting> waiting;
   std::vector<std::size_t> fired;
   for (std::size_t i = 0; i < 5; ++i) {
-    // Above level 0, from where they are moved to it.
+    // Above level 0, to which they are moved from there.
     waiting.push_back(wait(kStart + 5'000));
     waiting.back().task->on_wake([&fired, i] { fired.push_back(i); });
   }
@@ -167,7 +167,7 @@ TEST_F(WheelTest, all_that_are_due_fire_at_once) {
   EXPECT_EQ(wheel().next(), kNever);
 }
 
-/// Set and cancelled, as time-outs are that do not come: nothing but the coroutine is allocated.
+/// Timers set and cancelled, like timeouts that do not occur: only the coroutine is allocated.
 Task<void> sets_and_cancels(int count) {
   for (int i = 0; i < count; ++i) {
     JoinHandle<void> handle = spawn([]() -> Task<void> { co_await time::sleep(30s); }());

@@ -1,4 +1,4 @@
-"""What the tests of scripts share: a copy of the scripts, beside stand-ins for what they call."""
+"""What the tests of scripts share: a copy of the scripts, with stand-ins for what they call."""
 
 import os
 import shutil
@@ -23,13 +23,13 @@ class ScriptTest(unittest.TestCase):
         self.calls.touch()
 
     def stand_in(self, path, body=""):
-        """Puts at `path` a script that notes how it was called, then runs `body`."""
+        """Puts a script at `path` that records how it was called, then runs `body`."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'#!/bin/sh\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
         path.chmod(0o755)
 
     def run_script(self, name, *arguments, cwd="/", status=0, **environment):
-        """Runs a script, checks its exit status, and returns its answer."""
+        """Runs a script, checks its exit status, and returns its output."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
         answer = subprocess.run(
             [self.root / name, *map(str, arguments)],

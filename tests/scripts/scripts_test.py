@@ -37,7 +37,7 @@ class InstallDeps(ScriptTest):
         self.lacking()
 
     def lacking(self, *packages):
-        """Makes dpkg-query answer that all packages but these are installed."""
+        """Makes dpkg-query answer that all packages except these are installed."""
         tests = "".join(f'[ "$p" = {package} ] && continue; ' for package in packages)
         body = f'shift 2; for p in "$@"; do {tests}echo "installed $p"; done'
         self.stand_in(self.bin / "dpkg-query", body)
@@ -50,7 +50,7 @@ class InstallDeps(ScriptTest):
         return [call for call in self.called() if call.startswith("apt-get")]
 
     def installed(self):
-        """What each call of apt-get should install."""
+        """Returns what each call of apt-get should install."""
         return [call.split("recommends ")[1] for call in self.apt_calls() if "install" in call]
 
     def test_does_nothing_when_nothing_is_missing(self):
@@ -93,7 +93,7 @@ class InstallDeps(ScriptTest):
              "libbenchmark-dev"),
             ("clang-16 clang-format-14 libbenchmark-dev python3-jsonschema", "test",
              "libbenchmark-dev clang-16 clang-format-14 python3-jsonschema"),
-            # Packages need tools that find their libraries and make the manual page.
+            # Packaging needs tools that find a program's libraries and make the manual page.
             ("dpkg-dev file help2man libbenchmark-dev jq", "package",
              "libbenchmark-dev dpkg-dev file help2man"),
             ("dpkg-dev file help2man libbenchmark-dev jq", "bench", "libbenchmark-dev"),
@@ -280,7 +280,7 @@ class Package(ScriptTest):
 
 
 class InstallTaskbench(RepositoryTest):
-    """From a repository whose script makes a package that is a note of its commit."""
+    """Installs from a repository whose script makes a package that holds only its commit."""
 
     def setUp(self):
         super().setUp()
@@ -303,7 +303,7 @@ class InstallTaskbench(RepositoryTest):
         for revision in (self.one, self.two, self.one):
             answer = self.install(revision)
             self.assertEqual(answer.stdout, "taskbench 1\n")
-            self.assertIn(revision, answer.stderr)  # the content of what apt-get was given
+            self.assertIn(revision, answer.stderr)  # the content of the package
         self.assertEqual(sum(call.startswith("package ") for call in self.called()), 2)
         self.assertEqual(len(list(self.cache.iterdir())), 2)
 
@@ -330,7 +330,7 @@ class InstallTaskbench(RepositoryTest):
 
 
 class GatePr(RepositoryTest):
-    """In a repository whose build makes a taskbench that notes how it was called."""
+    """In a repository whose build makes a taskbench that records how it was called."""
 
     def setUp(self):
         super().setUp()
@@ -358,7 +358,7 @@ class GatePr(RepositoryTest):
         path.chmod(0o755)
 
     def pull_request(self, gate_in_base=True):
-        """A branch off main, which has gone on since; returns where they part."""
+        """Makes a branch off main, which then moves on; returns the commit where they part."""
         if gate_in_base:
             self.put("cli/commands/gate.cpp", "")
         fork = self.commit("fork")

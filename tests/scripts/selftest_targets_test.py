@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`scripts/selftest-targets`, with a stand-in for the taskbench that judges."""
+"""`scripts/selftest-targets`, with a stand-in for the judging taskbench."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from script_case import ROOT, ScriptTest
 
 
 class SelftestTargets(ScriptTest):
-    """The stand-in judges as the file `answer` says: benchmarks that fail, then an exit status."""
+    """The stand-in judges as the file `answer` says: failing benchmarks, then an exit status."""
 
     def setUp(self):
         super().setUp()
@@ -39,7 +39,7 @@ exit $status""")
         said = self.targets("--target", "busy-10", "--trials", "2", answer="work/6 1")
         self.assertRegex(said, r"\| busy-10 \| .*18 of 20 \| 2 of 2 \| 0 of 2 \| 32 \|")
         said = self.targets("--target", "busy-10", "--trials", "3", answer="work/5 1", status=1)
-        self.assertNotIn("busy-10 2 of 3", said)  # two are kept
+        self.assertNotIn("busy-10 2 of 3", said)  # two trials are kept
         self.assertRegex(said, r"\| busy-10 \| .* \| 2 of 3 \| 1 of 3 \|")
         self.assertIn("2 of 3 | 1 of 3", self.targets("--target", "busy-10", "--report", status=1))
 
@@ -58,7 +58,7 @@ exit $status""")
         said = subprocess.run(
             [ROOT / "scripts/selftest-targets", "--report", "--out", self.root / "out",
              "--trials-file", ROOT / "docs/design/gate_trials.jsonl"],
-            check=False, capture_output=True, text=True).stdout  # 1 where a target is not met
+            check=False, capture_output=True, text=True).stdout  # 1 if a target is missed
         docs = (ROOT / "docs/design/measurement.md").read_text()
         self.assertIn("\n".join(re.findall(r"^\|.*", said, re.M)), docs)
 
@@ -86,7 +86,7 @@ exit $status""")
 
     def test_what_is_called_detectable_is_planted(self):
         said = self.targets("--target", "power", "--trials", "1", answer="work/6 1", status=1)
-        # Found, and a false alarm of the first trial, in which nothing is slower.
+        # Found, plus a false alarm in the first trial, in which nothing is slower.
         self.assertRegex(said, r"\| power \| .* \| 1 of 1 \| 1 of 1 \|")
         self.assertEqual([re.search(r"-DSLOWER=(\d+) ", call)[1] for call in self.called()
                           if call.startswith("g++")], ["0", "0", "44"])

@@ -14,15 +14,15 @@
 namespace sim {
 namespace {
 
-constexpr std::size_t kBytes = std::size_t{16} << 30;  // of addresses
-constexpr std::size_t kUnit = 64;                      // a line: no two objects share one by chance
+constexpr std::size_t kBytes = std::size_t{16} << 30;  // of address space
+constexpr std::size_t kUnit = 64;                      // a cache line; objects never share one
 constexpr std::size_t kLists = 128;
 
 struct Free {
   Free* next;
 };
 
-/// Blocks of one size. A core gives and takes some at a time, as in runtime/task/frame_cache.hpp.
+/// Blocks of one size. A core gives and takes a batch at a time, like runtime/task/frame_cache.hpp.
 struct List {
   static constexpr std::size_t kSome = 64;
 
@@ -41,7 +41,7 @@ struct List {
   Free* first = nullptr;
   std::size_t count = 0;
 };
-using Lists = std::array<List, kLists>;  // by units
+using Lists = std::array<List, kLists>;  // indexed by size in units
 
 bool is_open = false;
 std::byte* memory = nullptr;
@@ -65,13 +65,13 @@ void* take(std::size_t bytes) {
     if (own.first == nullptr) own.take_some(of_all[units]);
     if (own.first != nullptr) {
       Free* const block = own.pop();
-      // As the cache of blocks does: the line of a task's header is on its way.
+      // Prefetches like the frame cache: the line of the task's header is on its way.
       if (machine != nullptr && units > 1)
         machine->prefetch(reinterpret_cast<std::byte*>(block) + kUnit);
       return block;
     }
   }
-  // What is to be apart by two lines begins at an even one.
+  // Objects that must be two lines apart begin at an even line.
   if (units >= 2) used = (used + 2 * kUnit - 1) & ~(2 * kUnit - 1);
   if (used + units * kUnit > kBytes) throw std::bad_alloc();
   std::byte* const block = memory + used;

@@ -1,8 +1,8 @@
-// The memory of one run: while one of these lives, operator new takes from it. So each run of a
-// program finds its objects at the same addresses, on the same cache lines, whatever ran before.
-// What a core has freed it uses again, the newest first, and passes on when it has too many.
+// The memory of one run: while an Arena exists, operator new takes from it. Each run of a program
+// thus finds its objects at the same addresses, on the same cache lines, whatever ran before. A
+// core reuses what it has freed, newest first, and passes blocks on when it has too many.
 //
-// Threads: one. Nothing that was allocated meanwhile may be used afterwards.
+// Threads: one. Nothing allocated while an Arena exists may be used after it.
 #pragma once
 
 #include <cstddef>

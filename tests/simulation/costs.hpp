@@ -1,4 +1,4 @@
-// What things cost on the machine that is simulated, and to what time is put down.
+// The costs of operations on the simulated machine, and what the time is attributed to.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ using Ns = double;
 
 /// What a core spends its time on.
 enum class Share : std::uint8_t {
-  task,       ///< the work of the tasks, all that an ideal pool would do
-  runtime,    ///< polls and spawns, and the lines of tasks that have moved to another core
+  task,       ///< the work of the tasks: all that an ideal pool would do
+  runtime,    ///< polls and spawns, and lines of tasks that have moved to another core
   workers,    ///< lines of other workers: probing their queues, stealing from them
   injector,   ///< its lines, and waiting for its mutex
   idle_word,  ///< the lines of Idle, and waiting for its mutex
-  fences,     ///< full fences, heavy ones, being interrupted by those of others
-  waking,     ///< system calls that wake or sleep, the lines of the driver
+  fences,     ///< full and heavy fences, and interruptions by those of others
+  waking,     ///< system calls that wake or sleep, and the lines of the driver
   searching,  ///< clocks and pauses between two looks
   asleep,
 };
@@ -32,9 +32,9 @@ using Spent = std::array<Ns, kShares>;
   return static_cast<std::size_t>(share);
 }
 
-/// Nanoseconds each: of a server without a hypervisor. Where two CPUs of a virtual machine show
-/// them, they were measured (taskbench_many_cores measure); what two cannot show, and what a
-/// hypervisor makes dearer, is assumed. docs/design/many_cores.md says which.
+/// In nanoseconds, for a server without a hypervisor. Costs that show on two CPUs of a virtual
+/// machine were measured (taskbench_many_cores measure); those that do not, or that a hypervisor
+/// raises, are assumptions. docs/design/many_cores.md says which.
 struct Costs {
   Ns access = 0.3;
   Ns locked = 5.5;
@@ -57,7 +57,7 @@ struct Costs {
   Ns interrupt = 700;
 };
 
-/// A cost that can be set by its name.
+/// A cost that can be set by name.
 struct CostRow {
   std::string_view name;
   Ns Costs::*value;
@@ -86,45 +86,46 @@ inline constexpr std::array kCostRows{
     CostRow{"interrupt", &Costs::interrupt, "what it takes from each core that it interrupts"},
 };
 
-/// Which cores are near each other. Workers fill one cluster after the other.
+/// Distances between cores. Workers fill one cluster after the other.
 struct Topology {
-  std::uint32_t cluster = 0;  ///< cores that share a last-level cache; 0: a line is a line
-  std::uint32_t socket = 0;   ///< cores of a socket, some whole clusters; 0: all
+  std::uint32_t cluster = 0;  ///< cores that share a last-level cache; 0: distance does not matter
+  std::uint32_t socket = 0;   ///< cores of a socket, a multiple of `cluster`; 0: all
 };
-/// The least that two cores share.
+/// The smallest unit that two cores share.
 enum class Distance : std::uint8_t { cluster, socket, machine };
 inline constexpr std::size_t kDistances = 3;
 
-/// How the scheduler is changed, to see what that would give.
+/// Changes to the scheduler, to see what they would gain.
 struct Changes {
-  /// How many workers may search: 0: half of them, as they do; kRoot: the square root of all.
+  /// The number of workers that may search. 0: half of them, as in the scheduler; kRoot: the square
+  /// root of their number.
   std::uint32_t searchers = 0;
   static constexpr std::uint32_t kRoot = UINT32_MAX;
-  /// Whoever has found work wakes another worker while fewer than so many search.
+  /// A worker that has found work wakes another while fewer than this many search.
   std::uint32_t enough = 1;
-  /// A word of bits that says which queues are not empty, in the place of a look at each.
+  /// A bitmap says which queues are not empty, instead of a look at each.
   bool bitmap = false;
-  /// How many workers share an injector; 0: all.
+  /// The number of workers that share an injector; 0: all.
   std::uint32_t workers_per_injector = 0;
-  /// How often a thread looks at a mutex that is held, with a pause each time, before it sleeps.
+  /// How often a thread looks at a held mutex, with a pause each time, before it sleeps.
   std::uint32_t spins = 0;
-  /// Who would take tasks from an injector goes on where somebody else is at it.
+  /// A thread that wants tasks from an injector passes by if another one is taking.
   bool tries = false;
-  /// A busy worker waits there as everybody else, as it did before it passed by.
+  /// A busy worker waits at the injector like everybody else, as it did before it passed by.
   bool waits = false;
-  /// Polls between two looks of a busy worker at the injector.
+  /// The number of polls between two looks of a busy worker at the injector.
   std::uint32_t interval = 61;
-  /// Which fences: as weighed by FenceBalance; weighed by how many cores a heavy one interrupts;
-  /// full ones always; or a thief's heavy one interrupts its victim alone.
+  /// The fences: weighed by FenceBalance; weighed by how many cores a heavy one interrupts; always
+  /// full; or with a thief's heavy fence interrupting only its victim.
   enum class Fences : std::uint8_t { balance, weighted, even, targeted };
   Fences fences = Fences::balance;
-  /// What costs nothing: the most that a remedy for it can give.
+  /// What costs nothing: the most that a remedy for it can gain.
   std::optional<Share> free = std::nullopt;
   /// Thieves look at the queues of their own cluster first, then of their socket, then at all.
   bool near_first = false;
-  /// Workers of one cluster share an injector.
+  /// The workers of a cluster share an injector.
   bool injector_of_cluster = false;
-  /// All cores are as near as those of one cluster: the most that placing anything well can give.
+  /// All cores are as near as those of one cluster: the most that good placement can gain.
   bool all_near = false;
 };
 

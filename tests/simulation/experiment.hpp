@@ -1,4 +1,4 @@
-// One run of the simulation: a workload on a pool of so many workers.
+// One run of the simulation: a workload on a pool with a given number of workers.
 #pragma once
 
 #include <array>
@@ -11,26 +11,26 @@
 namespace sim {
 
 struct Experiment {
-  std::string_view workload = "balanced";  ///< the name of one of workloads()
+  std::string_view workload = "balanced";  ///< one of workloads()
   std::uint32_t workers = 2;
   Ns task_ns = 1'000;  ///< how long each task works
   std::uint64_t seed = 1;
-  std::uint32_t iterations = 1;  ///< the first of several is a warm-up
+  std::uint32_t iterations = 1;  ///< if there are several, the first is a warm-up
   Costs costs{};
   Topology topology{};
   Changes changes{};
 };
 
-/// The rate and the shares are those of the middle half of the tasks, when all workers are awake:
-/// from when a quarter has ended until three quarters have.
+/// The rate and the shares are taken over the middle half of the tasks, while all workers are
+/// awake: from the end of the first quarter to the end of the third.
 struct Outcome {
-  Ns time = 0;      ///< from the first spawn until the last task has ended, of each iteration
-  double rate = 0;  ///< tasks, or yields, in a microsecond
-  Spent shares{};   ///< of the workers' time; their sum is 1, but for where the half is cut out
+  Ns time = 0;      ///< of an iteration, from the first spawn until the last task has ended
+  double rate = 0;  ///< tasks, or yields, per microsecond
+  Spent shares{};   ///< of the workers' time; they sum to about 1
   std::uint64_t heavy_fences = 0;
   std::uint64_t steals = 0;
   std::uint64_t parks = 0;
-  std::array<std::uint64_t, kDistances> thefts{};  ///< of the whole run, by how far they went
+  std::array<std::uint64_t, kDistances> thefts{};  ///< of the whole run, by distance
 };
 
 struct WorkloadRow {
@@ -39,11 +39,11 @@ struct WorkloadRow {
 };
 [[nodiscard]] std::span<const WorkloadRow> workloads();
 
-/// The same experiment has the same outcome. The workload is one of workloads().
+/// The same experiment always has the same outcome. The workload must be one of workloads().
 [[nodiscard]] Outcome simulate(const Experiment& experiment);
 
-/// What docs/performance.md has measured: microseconds with one worker and with two. spawn_local
-/// takes either of two times there with two, for seconds on end; this is the shorter.
+/// The measurements in docs/performance.md: microseconds with one worker and with two. There,
+/// spawn_local with two workers takes one of two times, for seconds on end; this is the shorter.
 struct Measured {
   std::string_view workload;
   double one_us;

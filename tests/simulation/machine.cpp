@@ -9,19 +9,19 @@
 #include <optional>
 #include <utility>
 
-// Without the rest of the tester's library, which has an operator new of its own.
+// Included alone, as the rest of the tester's library has an operator new of its own.
 #include "tests/model/mc/fiber.cpp"
 
 namespace sim {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
-/// Lines that are on their way to one core at the same time, as its stores wait for them.
+/// The number of lines that can move to one core at once while its stores wait.
 constexpr double kMovesAtOnce = 8;
-/// How long the last of the stores may wait that fit into the buffer, in moves of a line.
+/// How long the last store that fits into the buffer may wait, in moves of a line.
 constexpr double kBufferedMoves = 4;
 
-/// The stacks of all cores, at the same place in each run.
+/// The stacks of all cores, at the same addresses in each run.
 std::byte* stack_of(std::uint32_t core) {
   static std::byte* const all = [] {
     void* const stacks = mmap(nullptr, kMostCores * kStackBytes, PROT_READ | PROT_WRITE,
@@ -73,7 +73,7 @@ std::uint32_t Machine::start(std::function<void()> body) {
 
 void Machine::enter() {
   Machine& self = *machine;
-  // What it has captured goes with the thread.
+  // Its captures are destroyed with the thread.
   { std::exchange(current->body, nullptr)(); }
   current->state = Core::State::ended;
   --self.running_;
@@ -130,7 +130,7 @@ Ns Machine::move_cost(const Line& line, Ns cost, Access access) const {
       std::ranges::all_of(line.holders, [](std::uint64_t word) { return word == 0; });
   if (fresh || changes_.free == line.share) return 0;
   if (topology_.cluster == 0) return cost;
-  // Where nobody else has it, it is as near as can be.
+  // A line that no other core holds is as near as possible.
   std::optional<Distance> all;
   for (std::size_t word = 0; word < line.holders.size(); ++word) {
     for (std::uint64_t bits = line.holders[word]; bits != 0; bits &= bits - 1) {
@@ -160,7 +160,7 @@ void Machine::load(const void* address) {
   Line& now = line(address);
   const Ns cost =
       move_cost(now, now.share == Share::workers ? costs_.probe : costs_.line, Access::reads);
-  // What several have, each gets without waiting for the others.
+  // Sharers of a line load it without waiting for each other.
   const Ns begin = now.writer >= 0 ? std::max(current->now, now.free_at) : current->now;
   const Ns done = begin + cost;
   if (now.writer >= 0) now.free_at = done;
@@ -259,7 +259,7 @@ void Machine::wake_one(const void* address, Share share) {
   const bool free = changes_.free == share;
   const Ns called = current->now;
   spend(share, free ? 0 : costs_.wake);
-  // In the order in which they fell asleep, which is that of their clocks.
+  // Waiters are woken in the order in which they fell asleep, which is that of their clocks.
   Core* first = nullptr;
   for (const auto& core : cores_) {
     if (core->state != Core::State::blocked || core->waits_for != address) continue;

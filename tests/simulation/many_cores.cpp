@@ -1,7 +1,8 @@
-// taskbench_many_cores: the pool of work_stealing on more cores than there are.
+// taskbench_many_cores: the work_stealing pool on more cores than the machine has.
 //
 //   taskbench_many_cores [tables | changes | check | epoll | measure] [OPTION...]
 //
+// docs/design/many_cores.md describes what is simulated, and the results.
 // docs/design/many_cores.md says what is simulated, and what came of it.
 #include <algorithm>
 #include <array>
@@ -211,7 +212,7 @@ Options parse(std::span<char*> arguments) {
   return options;
 }
 
-/// Calls `print_table` with the experiment of each: a workload and a length.
+/// Calls `print_table` with the experiment for each pair of a workload and a task length.
 template <class PrintTable>
 void for_each_table(const Options& options, const PrintTable& print_table) {
   for (const std::string_view workload : options.workloads) {
@@ -254,7 +255,7 @@ void print_tables(Options options) {
   });
 }
 
-/// The mean of three seeds.
+/// Returns the mean of three seeds.
 Outcome simulate_thrice(Experiment experiment) {
   constexpr std::uint64_t kSeeds = 3;
   Outcome mean;
@@ -369,9 +370,9 @@ void print_check(const Options& options) {
   }
 }
 
-/// One epoll hands out an event every kEvent: what the kernel and the wake of the task cost the
-/// worker inside, one after the other. So a handler of so many nanoseconds keeps so many workers
-/// busy, and an event waits as in a queue with one server (M/D/1, of Pollaczek and Khinchine).
+/// One epoll hands out an event every kEvent: the kernel's work and the wake-up of the task, both
+/// on the worker inside. A handler of given length therefore keeps a limited number of workers
+/// busy, and events wait as in a queue with one server (M/D/1, Pollaczek and Khinchine).
 void print_epoll() {
   constexpr Ns kEvent = 220;  // 4 to 5 million events a second
   constexpr double kBatch = 256;
@@ -384,7 +385,7 @@ void print_epoll() {
   for (const Ns handler : {1'000.0, 2'000.0, 6'650.0, 20'000.0}) {
     std::printf("%13.2f us %12.1f", handler / 1'000, handler / kEvent);
     for (const int workers : kWorkers) {
-      // The workers are busy for 70 % of the time, unless the epoll feeds fewer.
+      // The workers are busy 70 % of the time, unless the epoll feeds fewer of them.
       const double busy = 0.7 * workers * kEvent / handler;
       if (busy >= 1) {
         std::printf("   %3d workers fed", static_cast<int>(handler / kEvent));

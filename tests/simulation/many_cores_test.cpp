@@ -1,6 +1,5 @@
-// The simulation itself: that it can be repeated, that it finds nothing where there is nothing to
-// be found, that a line costs by how far it comes, and that with one worker and two it comes near
-// to what was measured.
+// The simulation itself: runs are repeatable, free operations leave nothing to find, the cost of a
+// line depends on its distance, and results for one and two workers are close to measurements.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +17,7 @@ TEST(ManyCores, the_same_seed_gives_the_same_run) {
     Experiment experiment{.workload = row.name, .workers = 6, .task_ns = 500};
     const Outcome first = simulate(experiment);
     experiment.workers = 3;
-    (void)simulate(experiment);  // what ran before makes no difference
+    (void)simulate(experiment);  // what ran before must not matter
     experiment.workers = 6;
     const Outcome again = simulate(experiment);
     EXPECT_EQ(first.time, again.time) << row.name;
@@ -28,7 +27,7 @@ TEST(ManyCores, the_same_seed_gives_the_same_run) {
   }
 }
 
-/// Only the clock goes on, or who searches would search for ever.
+/// Only the clock advances, or a searcher would search forever.
 Costs nothing() {
   Costs costs;
   for (const CostRow& row : kCostRows) costs.*row.value = 0;
@@ -54,8 +53,8 @@ TEST(ManyCores, all_time_is_put_down_to_something) {
   }
 }
 
-/// Clusters of two, sockets of four: cores 1 and 2, 3 and 4 are clusters of one socket, as the
-/// first core is that of the program.
+/// Clusters of two, sockets of four. The first core is the program's, so cores 1 and 2, and 3 and
+/// 4, are clusters of one socket.
 constexpr Topology kSmall{.cluster = 2, .socket = 4};
 constexpr Ns kNear = 10;
 constexpr Ns kLine = 30;
@@ -67,7 +66,7 @@ struct Step {
   Access access;
 };
 
-/// What the last of some accesses to one line costs that cores make one after the other.
+/// The cost of the last of several accesses to one line, made by cores one after the other.
 Ns cost_of_last(const Topology& topology, const std::vector<Step>& steps) {
   constexpr std::uint32_t kCores = 8;
   constexpr Ns kBetween = 1'000;
@@ -158,7 +157,7 @@ TEST(ManyCores, only_a_task_that_has_moved_waits_for_its_data) {
   Experiment experiment{.workload = "tree", .workers = 1};
   const Ns before = simulate(experiment).time;
   experiment.costs.data = 5'000;
-  // The one task that comes from outside.
+  // The difference is the one task that comes from outside.
   EXPECT_NEAR(simulate(experiment).time - before, 5'000, 500);
 }
 

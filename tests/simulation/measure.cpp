@@ -1,4 +1,4 @@
-// Real threads, on two CPUs.
+// Measurements with real threads, on two CPUs.
 #include "tests/simulation/measure.hpp"
 
 #include <linux/futex.h>
@@ -27,7 +27,7 @@ Nanoseconds since(Clock::time_point begin) {
   return std::chrono::duration<Nanoseconds, std::nano>(Clock::now() - begin).count();
 }
 
-/// The tenth that is least: a machine that does something else besides is slower.
+/// The first decile: other activity on the machine only makes rounds slower.
 Nanoseconds least(std::vector<Nanoseconds> all) {
   const std::size_t tenth = all.size() / 10;
   std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(tenth));
@@ -41,7 +41,7 @@ void stay_on(std::size_t cpu) {
   static_cast<void>(sched_setaffinity(0, sizeof set, &set));
 }
 
-/// What one of `count` calls takes.
+/// Returns the time that one of `count` calls takes.
 template <class Operation>
 Nanoseconds time_of(int rounds, int count, const Operation& operation) {
   std::vector<Nanoseconds> all;
@@ -59,7 +59,7 @@ struct alignas(128) Word {
   std::atomic<std::uint32_t> value{0};
 };
 
-/// A line that goes to and fro: half of a round trip.
+/// A line that bounces between two CPUs: half of a round trip.
 Nanoseconds line_time() {
   constexpr std::uint32_t kTrips = 1'000;
   Word there;
@@ -87,7 +87,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-/// Wakes a sleeper on the other CPU again and again, 20 us after it fell asleep.
+/// Wakes a sleeper on the other CPU repeatedly, 20 us after it fell asleep.
 void measure_wake_up() {
   Word word;
   std::atomic<std::int64_t> ran_at{0};
@@ -120,7 +120,7 @@ void measure_wake_up() {
 
 void barrier() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
-/// membarrier beside a thread that computes, and what that thread loses by each.
+/// Measures membarrier beside a thread that computes, and what each call costs that thread.
 void measure_barrier() {
   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   stay_on(0);
@@ -139,8 +139,8 @@ void measure_barrier() {
   while (rounds < 1'000) continue;
   constexpr int kBarriers = 50;
   std::vector<Nanoseconds> calls;
-  std::vector<Nanoseconds> quiet;  // what a round of the other takes meanwhile
-  std::vector<Nanoseconds> lost;   // by the other, to each barrier
+  std::vector<Nanoseconds> quiet;  // a round of the other thread in that time
+  std::vector<Nanoseconds> lost;   // by the other thread, for each barrier
   for (int i = 0; i < 400; ++i) {
     const auto pair = [&](const auto& meanwhile) {
       const std::uint64_t first = rounds;
@@ -173,7 +173,7 @@ void measure_costs() {
   print("locked", time_of(400, 1'000, [&] { word.value.fetch_add(1); }));
   print("clock", time_of(400, 1'000, [] { static_cast<void>(Clock::now()); }));
   print("pause", time_of(400, 1'000, [] { _mm_pause(); }));
-  // It finds another value, and returns: the call without the sleep.
+  // The call returns at once, as it finds another value: its cost without the sleep.
   print("sleep", time_of(400, 1'000, [&] { futex(word.value, FUTEX_WAIT, 0); }));
   print("line", line_time());
   measure_wake_up();

@@ -1,9 +1,9 @@
-// The costs of the machine that this program runs on, as far as two CPUs show them.
+// The costs on the machine that this program runs on, as far as two CPUs show them.
 #pragma once
 
 namespace sim {
 
-/// Prints each as an argument of --cost. Takes about five seconds.
+/// Prints each cost as an argument of --cost. Takes about five seconds.
 void measure_costs();
 
 }  // namespace sim

@@ -1,5 +1,5 @@
-// work_stealing with a policy that pays for what the primitives do not see, and in which what is to
-// be tried can be changed: its sources once more, as for a rung of the ladder
+// work_stealing with a policy that pays for what the primitives do not see, and that contains the
+// changes to be tried. Its sources are compiled once more, like those of a rung of the ladder
 // (runtime/ladder_rung.cpp).
 #include "tests/simulation/pool.hpp"
 
@@ -21,13 +21,13 @@ namespace taskbench::rt::policies {
 inline const sim::Costs& costs() { return sim::machine->costs(); }
 inline const sim::Changes& changes() { return sim::machine->changes(); }
 
-/// What a line costs that comes from that core.
+/// The cost of a line that comes from the given core.
 inline sim::Ns line_from(std::uint32_t core) {
   return sim::machine->from_afar(costs().line, core, sim::current->index);
 }
 
-/// What copying or walking so many words costs that another core has written. Neighbouring lines
-/// are fetched ahead.
+/// The cost of copying or walking `words` words written by another core. Neighbouring lines are
+/// prefetched.
 inline sim::Ns copying(std::size_t words, std::uint32_t from, sim::Share share) {
   constexpr double kWordsPerLine = 8;
   constexpr double kAhead = 4;
@@ -35,8 +35,8 @@ inline sim::Ns copying(std::size_t words, std::uint32_t from, sim::Share share) 
   return static_cast<double>(words) / kWordsPerLine * line_from(from) / kAhead;
 }
 
-/// A bit for each queue: whether it has something. Its owner sets it when it pushes into a queue
-/// that it had found empty, and clears it when it finds it empty again.
+/// One bit for each queue that has something. The owner sets it when it pushes into a queue that it
+/// had found empty, and clears it when it finds the queue empty again.
 class Bitmap {
  public:
   void reset() {
@@ -63,7 +63,7 @@ class Bitmap {
 inline Bitmap bitmap;
 inline std::uint32_t queue_count = 0;
 
-/// Where the data of each task is: at the core that polled it last, or has spawned it.
+/// Where the data of each task is: at the core that polled it last, or that spawned it.
 class Homes {
  public:
   void note(const task::Header* task) {
@@ -110,7 +110,7 @@ class Queue : public work_stealing::Policy::LocalQueue {
   }
   bool rotate(Task& task, auto&& ahead) { return Base::rotate(task, fetching(ahead)); }
   Stolen steal_into(Queue& thief, std::uint32_t limit) {
-    // Who levels rounds has a limit, and has chosen its victim.
+    // A thief that levels rounds has a limit, and has already chosen its victim.
     const bool searches = limit == UINT32_MAX;
     return searches && changes().near_first ? thief.ask(index_) : give(thief, limit);
   }
@@ -131,7 +131,7 @@ class Queue : public work_stealing::Policy::LocalQueue {
 
   Stolen give(Queue& thief, std::uint32_t limit) {
     if (changes().bitmap && !bitmap.is_set(index_)) return {};
-    const std::uint32_t core = index_ + 1;  // the first core is that of the program
+    const std::uint32_t core = index_ + 1;  // the first core is the program's
     sim::current->fence_for = core;
     const Stolen stolen = Base::steal_into(thief, limit);
     sim::current->fence_for.reset();
@@ -142,8 +142,8 @@ class Queue : public work_stealing::Policy::LocalQueue {
     return stolen;
   }
 
-  /// Worker::steal asks all others, one after the other. At the first question this thief looks at
-  /// all for itself, at the near ones first; when it asks the one that had something, it gets that.
+  /// Worker::steal asks all others, one after the other. At the first question, this thief looks at
+  /// all of them itself, the near ones first; it then gets what it found when it asks that victim.
   Stolen ask(std::uint32_t victim) {
     if (asked_ == 0) look_near_first(victim);
     asked_ = asked_ + 2 == queue_count ? 0 : asked_ + 1;
@@ -153,7 +153,7 @@ class Queue : public work_stealing::Policy::LocalQueue {
   }
   void look_near_first(std::uint32_t start) {
     const sim::Topology& topology = sim::machine->topology();
-    std::uint32_t begin = index_;  // those that it has looked at, and itself
+    std::uint32_t begin = index_;  // the range already looked at, initially itself
     std::uint32_t end = index_ + 1;
     for (const std::uint32_t cores : {topology.cluster, topology.socket, 0U}) {
       const std::uint32_t first = cores == 0 ? 0 : index_ / cores * cores;
@@ -172,12 +172,12 @@ class Queue : public work_stealing::Policy::LocalQueue {
 
   const std::uint32_t index_ = queue_count++;
   bool marked_ = false;
-  std::uint32_t asked_ = 0;  // so many of the others, in this look
+  std::uint32_t asked_ = 0;  // number of others asked in this search
   std::uint32_t found_at_ = 0;
   Stolen found_;
 };
 
-/// One injector, and what its plain memory costs: the blocks and the links of the tasks in it.
+/// One injector, and the cost of its plain memory: the blocks, and the links of the tasks in it.
 class PaidInjector {
   using Base = work_stealing::Policy::Injector;
 
@@ -192,7 +192,7 @@ class PaidInjector {
     });
   }
   void push_batch(std::span<task::Header* const> tasks) {
-    // The words are written in passing.
+    // The words are written without waiting for lines.
     const std::function<sim::Ns()> copies = [&] {
       parts_.push_back({true, tasks.size(), sim::current->index});
       return costs().access * static_cast<double>(tasks.size());
@@ -241,11 +241,11 @@ class PaidInjector {
     return taken;
   }
 
-  /// A block, or tasks that are linked one to the next.
+  /// A block, or a run of linked tasks.
   struct Part {
     bool is_block = false;
     std::size_t count = 0;
-    std::uint32_t from = 0;  // the core that has begun it
+    std::uint32_t from = 0;  // the core that began it
   };
 
   void list(std::size_t count) {
@@ -254,8 +254,8 @@ class PaidInjector {
     }
     parts_.back().count += count;
   }
-  /// What taking `most` costs under the mutex. A list that is all there is and fits is unhooked
-  /// whole, and walked afterwards.
+  /// The cost of taking `most` tasks under the mutex. A list that is the only part and fits is
+  /// unhooked as a whole, and walked afterwards.
   sim::Ns take(std::size_t most, Part& walked_later) {
     if (parts_.size() == 1 && !parts_.front().is_block && parts_.front().count <= most) {
       walked_later = parts_.front();
@@ -275,8 +275,8 @@ class PaidInjector {
     return cost;
   }
 
-  /// Only the next task is known, but they were often allocated one behind the other: some of it
-  /// is fetched ahead. Chosen; spawn_many with one worker is still slower than measured.
+  /// Only the next task is known, but tasks were often allocated one after the other, so some are
+  /// prefetched. kAhead is an assumption; spawn_many with one worker is still slower than measured.
   static sim::Ns walking(const Part& part) {
     constexpr double kAhead = 3;
     if (changes().free == sim::Share::injector) return 0;
@@ -285,11 +285,11 @@ class PaidInjector {
 
   Base base_;
   std::deque<Part> parts_;  // in the order in which they are taken
-  int at_it_ = 0;           // threads that hold the mutex, or wait for it
+  int at_it_ = 0;           // threads that hold the mutex or wait for it
 };
 
-/// An injector for some workers each. Threads outside choose one after the other, workers their
-/// own; who finds that empty looks into the next ones.
+/// An injector for every few workers. Threads outside take turns, workers use their own; a worker
+/// that finds its own empty looks into the following ones.
 class Injectors {
  public:
   Injectors() {
@@ -322,7 +322,7 @@ class Injectors {
   inline static std::uint32_t workers = 0;
 
  private:
-  // Cores are numbered as threads begin: the first is that of the program, then come the workers.
+  // Cores are numbered as threads start: first the program's, then the workers'.
   [[nodiscard]] std::size_t nearest_index() const {
     const std::uint32_t core = sim::current->index;
     const bool is_outside = core == 0 || core > workers;
@@ -350,7 +350,7 @@ struct Simulated : work_stealing::Policy {
   using Injector = Injectors;
 
   static task::Polled poll(task::Header* task) noexcept {
-    // Else a worker to whom all lines belong would run ahead of the others.
+    // Otherwise a worker that holds all lines would run ahead of the others.
     sim::spend_and_give_way(sim::Share::runtime, &sim::Costs::poll);
     homes->move_here(task);
     return task::poll(task);
@@ -370,7 +370,7 @@ struct Simulated : work_stealing::Policy {
 
 }  // namespace taskbench::rt::policies
 
-// From here on it stands for the namespace of this scheduler.
+// From here on, work_stealing names this scheduler's namespace.
 #define work_stealing simulated
 
 namespace taskbench::rt::work_stealing {

@@ -1,11 +1,12 @@
-// The pool of work_stealing on the simulated machine. Behind the machine's primitives only.
+// The work_stealing pool on the simulated machine. Only for sources behind the machine's
+// primitives.
 #pragma once
 
 #include "runtime/scheduler/engine.hpp"
 
 namespace taskbench::rt {
 
-/// A pool with the machine's Changes, its threads started. Its lines are put down to what they
+/// A pool with the machine's Changes and its threads started. Its lines are attributed to what they
 /// belong to.
 [[nodiscard]] base::Ref<scheduler::Engine> simulated_pool(RuntimeOptions options);
 

@@ -1,9 +1,9 @@
-// The primitives of the simulated machine in place of runtime/base/sync_primitives.hpp. Included
-// before each source of the runtime by the compiler's -include, as the permutation tester's are:
-// the pool that is simulated is the one in runtime/, compiled once more.
+// The primitives of the simulated machine in place of runtime/base/sync_primitives.hpp. The
+// compiler's -include puts this file before each source of the runtime, as for the permutation
+// tester: the simulated pool is the one in runtime/, compiled once more.
 //
-// Only these are replaced; cells, the poller and the calls for sockets are the runtime's own, as no
-// core runs while another does.
+// Only these are replaced; cells, the poller and the socket calls are the runtime's own, as no two
+// cores run at once.
 #pragma once
 
 #define TASKBENCH_MODEL 1
@@ -30,7 +30,7 @@ inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
-/// Accesses happen one after the other, in the order of the clocks: no order need be kept.
+/// Accesses happen one after the other, in the order of the clocks: memory orders have no effect.
 template <class T>
 class Atomic {
   using Order = std::memory_order;
@@ -82,7 +82,7 @@ class Atomic {
     return std::exchange(value_, static_cast<T>(value_ | operand));
   }
 
-  /// What the kernel sees.
+  /// The kernel's view, at no cost.
   [[nodiscard]] T peek() const noexcept { return value_; }
 
  private:
@@ -114,8 +114,8 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
   sim::machine->wake_one(word, share);
 }
 
-/// The C library's mutex: who does not get it sleeps at once, and who comes first when it is given
-/// up gets it, whether it has slept or not.
+/// The C library's mutex: a thread that does not get it sleeps at once, and an unlocked mutex goes
+/// to whoever comes first, whether it has slept or not.
 class Mutex {
  public:
   void lock() noexcept {
@@ -227,7 +227,7 @@ class Thread {
   static unsigned hardware_concurrency() noexcept { return 1; }
 
  private:
-  /// What is run need not be copied, which std::function would ask for.
+  /// Takes callables that cannot be copied, which std::function does not.
   template <class Function>
   static std::uint32_t begin(Function function) {
     auto owned = std::make_shared<Function>(std::move(function));
@@ -245,7 +245,7 @@ inline std::size_t next_local() {
   static std::size_t next = 0;
   return next++;
 }
-/// Dropped with the arena when the run ends.
+/// Released with the arena when the run ends.
 template <class T, class Tag = T>
 T& of_this_thread() noexcept {
   static const std::size_t place = next_local();
@@ -287,7 +287,7 @@ inline constinit AsymmetricFences fences;
 inline void light_fence() noexcept { detail::fences.light(); }
 inline void heavy_fence() noexcept { detail::fences.heavy(); }
 
-/// As in runtime/base/asymmetric_fences.cpp, but that a heavy fence may weigh more than one.
+/// Like runtime/base/asymmetric_fences.cpp, except that a heavy fence may have more weight.
 class FenceBalance {
  public:
   FenceBalance() noexcept {
@@ -314,7 +314,7 @@ class FenceBalance {
  private:
   static constexpr std::int32_t kMany = 16;
 
-  /// What the fence costs all cores together, by what it costs where there are two.
+  /// The total cost of the fence to all cores, relative to its cost with two.
   static std::int32_t weight() noexcept {
     const bool weighs =
         sim::machine != nullptr && sim::machine->changes().fences == sim::Changes::Fences::weighted;
@@ -335,5 +335,5 @@ class FenceBalance {
 
 }  // namespace taskbench::rt::base
 
-// From here on the runtime has its own.
+// From here on, the runtime uses its own.
 #undef TASKBENCH_MODEL

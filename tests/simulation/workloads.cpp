@@ -25,7 +25,7 @@ void work(Ns time) {
   sim::machine->give_way();
 }
 
-/// What can be counted of a run until some moment. To count it costs nothing.
+/// The counts of a run up to some moment. Taking them costs no simulated time.
 struct Moment {
   explicit Moment(scheduler::Engine& pool)
       : at(sim::current->now),
@@ -42,7 +42,7 @@ struct Moment {
   WorkerCounters total;
 };
 
-/// What all tasks of an iteration share. To count costs nothing here, or it would hide the pool.
+/// What all tasks of an iteration share. Counting is free here, or it would hide the pool.
 class Load {
  public:
   Load(const Experiment& experiment, Engine pool, std::uint64_t tasks)
@@ -64,11 +64,11 @@ class Load {
     done_.emplace(std::move(channel.first));
     return std::move(channel.second);
   }
-  /// Once all have been counted.
+  /// Called once all tasks have been counted.
   [[nodiscard]] sim::Outcome middle() const;
 
   [[nodiscard]] std::uint64_t per_worker() const { return total / workers; }
-  /// From a thread that is no worker of the pool.
+  /// Spawns from a thread that is no worker of the pool.
   void spawn_from_outside(Task<> task) { task::spawn_on<void>(*engine, std::move(task)).detach(); }
 
   const Engine engine;
@@ -76,7 +76,7 @@ class Load {
   const Ns task_ns;
   const std::uint64_t seed;
   const std::uint64_t total;
-  base::Atomic<std::uint64_t> line{0};  // for tasks that count as those of the benchmarks do
+  base::Atomic<std::uint64_t> line{0};  // for tasks that count as in the benchmarks
 
  private:
   std::uint64_t left_;
@@ -91,7 +91,7 @@ sim::Outcome Load::middle() const {
   const Ns time = end.at - begin.at;
   sim::Outcome outcome;
   outcome.rate = static_cast<double>(total - total / 4 - total / 4) * 1'000 / time;
-  // The workers' threads are the first that were started.
+  // The workers' threads were started first.
   for (std::uint32_t i = 1; i <= workers; ++i) {
     for (std::size_t share = 0; share < sim::kShares; ++share) {
       outcome.shares[share] += (end.spent[i][share] - begin.spent[i][share]) / time / workers;
@@ -109,14 +109,14 @@ Task<> leaf(Load* load) {
   co_return;
 }
 
-/// As workloads/spawn_local.cpp.
+/// Like workloads/spawn_local.cpp.
 Task<> spawn_all(Load* load) {
   for (std::uint64_t i = 0; i < load->total; ++i) spawn(leaf(load)).detach();
   co_return;
 }
 void one_spawner(Load& load) { load.spawn_from_outside(spawn_all(&load)); }
 
-/// All tasks of spawn_local count down in one word.
+/// Counts down in one shared word, like the tasks of spawn_local.
 Task<> counting_leaf(Load* load) {
   load->line.fetch_add(1, base::acq_rel);
   load->count();
@@ -131,7 +131,7 @@ void spawn_many(Load& load) {
   for (std::uint64_t i = 0; i < load.total; ++i) load.spawn_from_outside(counting_leaf(&load));
 }
 
-/// A tree with so many leaves: three quarters of them below one child.
+/// A tree with `leaves` leaves, three quarters of them below one child.
 Task<> branch(Load* load, std::uint64_t leaves) {
   if (leaves == 1) {
     work(load->task_ns);
@@ -144,7 +144,7 @@ Task<> branch(Load* load, std::uint64_t leaves) {
 }
 void tree(Load& load) { load.spawn_from_outside(branch(&load, load.total)); }
 
-/// A root for each worker, which spawns its tasks some at a time.
+/// A root for each worker, which spawns its tasks in batches.
 Task<> root(Load* load, std::uint64_t left) {
   constexpr std::uint64_t kSome = 64;
   const std::uint64_t some = std::min(kSome, left);
@@ -175,7 +175,7 @@ void yielding(Load& load) {
   for (std::uint32_t i = 0; i < load.workers; ++i) load.spawn_from_outside(yielding_root(&load));
 }
 
-/// As workloads/yield_many.cpp.
+/// Like workloads/yield_many.cpp.
 void yield_many(Load& load) {
   constexpr std::uint64_t kTasks = 200;
   for (std::uint64_t i = 0; i < kTasks; ++i) {
@@ -183,7 +183,7 @@ void yield_many(Load& load) {
   }
 }
 
-/// Threads outside, one for four workers, that together spawn what keeps 70 % of them busy.
+/// Threads outside, one for four workers, which together spawn enough to keep 70 % of them busy.
 void trickle(Load& load) {
   constexpr double kBusy = 0.7;
   const std::uint32_t threads = std::max(load.workers / 4, 1U);
@@ -207,12 +207,12 @@ void trickle(Load& load) {
 
 struct Row {
   sim::WorkloadRow shown;
-  /// How many tasks there are.
+  /// The number of tasks.
   std::uint64_t (*tasks)(const Experiment&);
   void (*spawn)(Load&);
 };
 
-/// As many as keep a worker busy for two milliseconds, if they are short.
+/// Enough to keep a worker busy for two milliseconds, if tasks are short.
 std::uint64_t for_each(const Experiment& experiment) {
   const double each = std::clamp(2e6 / (experiment.task_ns + 100), 192.0, 4096.0);
   return experiment.workers * (static_cast<std::uint64_t>(each) / 64 * 64);
@@ -254,7 +254,7 @@ sim::Outcome run(const Experiment& experiment) {
   options.seed = experiment.seed;
   options.injector_interval = experiment.changes.interval;
   const Engine pool = simulated_pool(std::move(options));
-  // Until all workers have begun, and found nothing.
+  // Long enough for all workers to start and find nothing.
   base::sleep_for(std::chrono::milliseconds{1});
 
   sim::Outcome outcome;
@@ -297,7 +297,7 @@ std::span<const WorkloadRow> workloads() {
 }
 
 Outcome simulate(const Experiment& experiment) {
-  // The first of its kind changes the fences of the whole process.
+  // The first FenceBalance changes the fences of the whole process.
   static const simulated::base::FenceBalance first;
   const Arena arena;
   Outcome outcome;

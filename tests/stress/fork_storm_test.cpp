@@ -1,5 +1,5 @@
-// Storms of forks: trees of random shapes, whose forks throw, block and spawn, in tasks that are
-// awaited, aborted or shut down, several at a time.
+// Storms of forks: trees of random shapes whose forks throw, block and spawn, in several tasks at a
+// time that are awaited, aborted or shut down.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ Task<> counted(Entry entry) {
   co_return;
 }
 
-/// How many forks the tree has. `throws`: one fork of so many throws; 0: none.
+/// Returns the number of forks in the tree. `throws`: one fork in this many throws; 0: none.
 Fork<long> fork_tree(std::uint64_t choices, int depth, std::uint64_t throws, Entry entry) {
   entry.begin();
   Account& account = *entry.account();

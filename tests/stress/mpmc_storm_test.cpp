@@ -1,5 +1,5 @@
-// A storm of channels from many to many: tasks on several runtimes and plain threads send and
-// receive, give up, go away and close.
+// A storm of many-to-many channels: tasks on several runtimes and plain threads send and receive,
+// give up, leave and close.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -77,7 +77,7 @@ TEST(MpmcStorm, of_ends_that_send_receive_give_up_and_close) {
         visitor.join();
         if (one_in(random, 2)) ends.first.close();
         { const auto gone = std::move(ends); }
-        // Who receives ends when all senders have; who sends, when somebody receives for it.
+        // A receiver ends when all senders have; a sender, when somebody receives its messages.
         one.block_on(receives_on(last, &mail));
       }
       while (last.try_recv()) ++left;

@@ -1,5 +1,5 @@
 // A storm of connections that come and go while their runtime ends: no task is lost, no descriptor
-// is left, and whoever uses a socket of a runtime that has ended gets an error.
+// is left, and using a socket of a runtime that has ended is an error.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ namespace taskbench::rt::stress {
 /// What the tasks of a round share.
 struct Connections {
   Account account;
-  Handle abroad;  // another runtime's, which ends later
+  Handle abroad;  // of another runtime, which ends later
   std::mutex mutex;
   std::vector<JoinHandle<void>> tasks_abroad;  // guarded by mutex
 };
@@ -72,7 +72,7 @@ Task<bool> step(Stream& stream, std::string& bytes, Random& random) {
   }
 }
 
-/// Reads, writes and gives up at random, until one of the two has enough.
+/// Reads, writes and gives up at random, until one of the two ends has had enough.
 template <class Stream>
 Task<> converse(Stream stream, std::uint64_t choices, Entry entry) {
   entry.begin();
@@ -88,10 +88,10 @@ Task<> converse(Stream stream, std::uint64_t choices, Entry entry) {
   entry.end();
 }
 
-/// Talks at one end, here or abroad.
+/// Talks at one end, in a task of this runtime or of the one abroad.
 template <class Stream>
 void talk(Connections& all, Stream stream, Random& random) {
-  // Otherwise the port could not be used again for a minute.
+  // Otherwise the port would be unusable for a minute.
   if constexpr (std::is_same_v<Stream, net::TcpStream>) stream.reset_on_close();
   Task<> task = converse(std::move(stream), random(), Entry(all.account));
   if (!one_in(random, 4)) {
@@ -118,7 +118,7 @@ Task<> serve(Connections* all, net::Listener<Stream> listener, std::uint64_t cho
   }
 }
 
-/// Connects again and again until the runtime ends, and gives some attempts up.
+/// Connects repeatedly until the runtime ends, and gives up some of the attempts.
 template <class Stream>
 Task<> visit(Connections* all, net::SocketAddress server, std::uint64_t choices, Entry entry) {
   entry.begin();
@@ -133,7 +133,7 @@ Task<> visit(Connections* all, net::SocketAddress server, std::uint64_t choices,
   }
 }
 
-/// A server of `Stream`s and its visitors, as tasks of the runtime that this is called in.
+/// Opens a server of `Stream`s with its visitors, as tasks of the current runtime.
 template <class Stream>
 void open_server(Connections& all, const net::SocketAddress& address, Random& random) {
   auto listener = net::Listener<Stream>::bind(address, 4);
@@ -144,7 +144,7 @@ void open_server(Connections& all, const net::SocketAddress& address, Random& ra
   }
 }
 
-/// An abstract name that is not in use.
+/// An abstract socket name that is not in use.
 net::SocketAddress fresh_name() {
   static std::atomic<unsigned> number{0};
   return net::SocketAddress::unix_path("@taskbench-storm-" + std::to_string(::getpid()) + '-' +
@@ -227,7 +227,7 @@ Task<> read_in_some_way(Stream& stream, std::string& bytes, std::size_t size, Ra
   }
 }
 
-/// How many round trips have ended.
+/// Counts the round trips that have ended.
 using Ended = std::shared_ptr<std::atomic<int>>;
 
 template <class Stream>
@@ -242,7 +242,7 @@ Task<> make_round_trips(Stream stream, int count, std::uint64_t choices, Ended e
   }
 }
 
-/// Round trips over as many connections at once as there may be.
+/// Makes round trips over all connections at once.
 Task<> make_all_round_trips(int count, std::uint64_t choices, Ended ended) {
   Random random(choices);
   const int connections = static_cast<int>(1 + below(random, 4));
@@ -266,8 +266,8 @@ Task<> make_all_round_trips(int count, std::uint64_t choices, Ended ended) {
   for (JoinHandle<void>& each : handles) co_await each;
 }
 
-/// Whether all of them end. False: none has for so long that one waits for ever, however many other
-/// programs want the CPUs.
+/// Whether all of them end. False: none has ended for so long that one must be waiting forever,
+/// however busy the CPUs are with other programs.
 Task<bool> all_round_trips_end(int count, std::uint64_t choices) {
   constexpr auto kLongest = std::chrono::seconds(30);
   const Ended ended = std::make_shared<std::atomic<int>>(0);
@@ -280,7 +280,7 @@ Task<bool> all_round_trips_end(int count, std::uint64_t choices) {
   }
 }
 
-// A readiness that is lost is a task that waits for ever.
+// A lost readiness leaves a task waiting forever.
 TEST(Storm, of_round_trips_with_a_peer_that_sends_one_byte_at_a_time) {
 #if defined(TASKBENCH_ASAN) || defined(TASKBENCH_TSAN)
   constexpr int kLeast = 10'000;

@@ -1,9 +1,10 @@
 // What the storms share: random choices that a seed repeats, runtimes of every kind, and the
 // account of every task.
 //
-// TASKBENCH_STRESS_SECONDS    how long all storms together go on; 3 by default
+// TASKBENCH_STRESS_SECONDS    how long all storms together run; 3 by default
 // TASKBENCH_STRESS_SEED       where the random choices start; printed by every run
-// TASKBENCH_STRESS_SCHEDULER  the only scheduler to run on; by default all are used
+// TASKBENCH_STRESS_SCHEDULER  the scheduler of the storms that can run on any pool, which otherwise
+//                             draw one; the test fails if there is none of that name
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,7 +95,7 @@ inline std::span<const Rung> rungs() { return ladder(); }
 inline std::span<const SchedulerInfo> all_schedulers() { return schedulers_and_rungs(); }
 #endif
 
-/// A pool: half of the time the default, and now and then a rung of the ladder.
+/// Draws a pool: the default half of the time, and now and then a rung of the ladder.
 inline std::string_view any_pool(Random& random) {
   if (chosen_scheduler() != nullptr) return chosen_scheduler();
   if (!rungs().empty() && one_in(random, 8)) {
@@ -109,10 +111,13 @@ inline std::string_view any_scheduler(Random& random) {
 
 inline Runtime::Builder any_builder(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
-  const SchedulerInfo& info = *std::ranges::find(all_schedulers(), scheduler, &SchedulerInfo::name);
-  builder.scheduler(info).seed(random()).lifo_slot(!one_in(random, 4));
+  const auto info = std::ranges::find(all_schedulers(), scheduler, &SchedulerInfo::name);
+  if (info == all_schedulers().end()) {
+    throw std::invalid_argument("there is no scheduler '" + std::string(scheduler) + "'");
+  }
+  builder.scheduler(*info).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (!info.single_worker) {
+  if (!info->single_worker) {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
   return builder;

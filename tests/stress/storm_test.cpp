@@ -1,6 +1,6 @@
-// Storms: spawns, wakes, steals, aborts and shutdowns at random, on several runtimes and threads,
-// with the account of every task at the end: created is destroyed, and each ran exactly as often
-// as it should have.
+// Storms: random spawns, wakes, steals, aborts and shutdowns, on several runtimes and threads, with
+// an account of every task at the end: every task created is destroyed, and each ran exactly as
+// often as it should have.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace {
 
 namespace oneshot = sync::oneshot;
 
-/// Wakers that tasks leave and that anybody wakes, drops or clones at random.
+/// Wakers that tasks leave behind, and that any thread wakes, drops or clones at random.
 class WakerPool {
  public:
   void put(Waker waker) {
@@ -69,7 +69,7 @@ void disturb(WakerPool& pool, Random& random) {
       std::move(waker).wake();
       break;
     default:
-      waker.wake_by_ref();  // and dropped
+      waker.wake_by_ref();  // then dropped
       break;
   }
 }
@@ -110,7 +110,7 @@ TEST(Storm, of_spawns_that_are_all_joined) {
   });
 }
 
-/// Needs to be woken `wakes` times; every poll leaves a waker.
+/// Has to be woken `wakes` times; every poll leaves a waker.
 Task<> await_wakes(WakerPool* pool, std::uint64_t wakes, Entry entry) {
   entry.begin();
   std::uint64_t polls = 0;
@@ -139,7 +139,7 @@ TEST(Storm, of_wakes_from_everywhere) {
         wakers.emplace_back([&pool, &stop, own = Random(random())]() mutable {
           while (!stop.load()) {
             for (int n = 0; n < 50; ++n) disturb(pool, own);
-            // Makes up for what was dropped unwoken: nobody may wait for ever.
+            // Makes up for wakers dropped without a wake: no task may wait forever.
             pool.wake_all();
             std::this_thread::yield();
           }
@@ -157,7 +157,7 @@ TEST(Storm, of_wakes_from_everywhere) {
   });
 }
 
-/// Some work of every kind, for as long as it is let.
+/// Does some work of every kind until the runtime ends.
 Task<> live(Account* account, WakerPool* pool, std::uint64_t choices, Entry entry) {
   entry.begin();
   Random random(choices);
@@ -206,7 +206,7 @@ Task<> live(Account* account, WakerPool* pool, std::uint64_t choices, Entry entr
   }
 }
 
-/// Tasks, and threads outside that disturb them, until `runtime` is ended by `end`.
+/// Runs tasks, disturbed by threads outside, until `end` ends the runtime.
 template <class End>
 void shutdown_in_full_swing(Random& random, std::string_view scheduler, End end) {
   Account account;
@@ -370,7 +370,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
         }
         first.first.send(0);
         if (one_in(random, 10)) {
-          // One of the runtimes ends with all that it runs: the chain may break.
+          // One of the runtimes ends with everything that it runs: the chain may break.
           runtimes[below(random, runtimes.size())] = any_runtime(random, any_pool(random));
           breaks = true;
         }
@@ -409,11 +409,11 @@ TEST(Storm, of_blocking_sections_that_wait_for_each_other) {
     Account account;
     {
       const auto chains = static_cast<unsigned>(1 + below(random, 3));
-      // Threads beside the workers': as many as may be blocked at once, or one more.
+      // Threads in addition to the workers': as many as may be blocked at once, or one more.
       const auto threads = static_cast<unsigned>(chains + below(random, 2));
       Runtime::Builder builder = any_builder(random, one_in(random, 4) ? "go" : "work_stealing");
-      // Mostly no other worker steals what waits; and no thread comes to stand by, or goes, that
-      // would look by itself: who calls nobody hangs.
+      // There is mostly no other worker to steal what waits, and no thread that starts or stops
+      // standing by would look on its own: a missing call for a watcher hangs the storm.
       if (!one_in(random, 4)) builder.workers(1);
       const bool for_ever = !one_in(random, 4);
       Runtime runtime = builder.max_blocking_threads(threads)

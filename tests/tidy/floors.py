@@ -1,12 +1,12 @@
-"""Who may include whom: the floors of the house."""
+"""The floors of ARCHITECTURE.md: which folder may include which."""
 
 import posixpath
 import re
 
 from source import Finding
 
-# Every folder, and the folders that it may include besides itself. The order is that of the house:
-# no folder names one below it in this list, so that there can be no circle of them.
+# Every folder, with the folders that it may include besides itself. No folder names one below it in
+# this list, so there can be no cycle.
 FLOORS = {
     "runtime/base": "",
     "runtime/trace": "runtime/base",
@@ -60,25 +60,26 @@ FLOORS = {
 
 
 def all_in(part, above):
-    """The folders of a part, as far as they come before `above`."""
+    """Returns the folders of a part that come before `above`."""
     before = list(FLOORS)[:list(FLOORS).index(above)]
     return {folder for folder in before if folder.split("/")[0] == part}
 
 
 def allowed_below(folder):
-    """The folders that this one may include, without PUBLIC_OF_RUNTIME, which names headers."""
+    """Returns the folders that this one may include, without PUBLIC_OF_RUNTIME, which stands for
+    headers."""
     below = set()
     for word in FLOORS[folder].split():
         if word.startswith("ANY_OF_"):
             below |= all_in(word.removeprefix("ANY_OF_").lower(), folder)
         elif word != "PUBLIC_OF_RUNTIME":
             below.add(word)
-        if word.startswith("runtime/scheduler"):  # which passes on what it stands on
+        if word.startswith("runtime/scheduler"):  # passes on what it may include itself
             below |= allowed_below(word)
     return below - {folder}
 
 
-# What users of the runtime may include; the delays are for taskbench's own command alone.
+# What users of the runtime may include; the delays are only for taskbench's own command.
 RUNTIME_PUBLIC = (
     "runtime/runtime.hpp",
     "runtime/ladder.hpp",
@@ -113,7 +114,7 @@ AROUND_BASE = re.compile(
     r"|\b(?:clock_gettime|this_thread|usleep|nanosleep|sched_yield)\b"
 )
 
-# Clocks that may be set at any time, forwards or backwards, and so must make no difference.
+# Clocks that may be set at any time, forwards or backwards, and so must have no effect.
 WALL_CLOCK = re.compile(
     r"\b(?:system_clock|CLOCK_REALTIME\w*|CLOCK_TAI|FUTEX_CLOCK_REALTIME|gettimeofday)\b"
     r"|\btime\s*\(\s*(?:nullptr|NULL|0)\s*\)"
@@ -123,7 +124,7 @@ PARTS = {folder.split("/")[0] for folder in FLOORS}
 
 
 def check(source):
-    """Yields a Finding for each #include that goes upward, and each name that goes around base."""
+    """Yields a Finding for each #include that goes upward, and each name that bypasses base."""
     part = source.path.split("/")[0]
     if not source.is_cxx or part not in PARTS:
         return
@@ -154,7 +155,7 @@ def check(source):
 
 
 def why_not(path, target):
-    """Why `path` may not include the project's header `target`; None when it may."""
+    """Returns why `path` may not include the project's header `target`; None if it may."""
     folder, below = posixpath.dirname(path), posixpath.dirname(target)
     for name in (folder, below):
         if name not in FLOORS:
@@ -169,7 +170,7 @@ def why_not(path, target):
 
 
 def check_circles(sources):
-    """Yields a Finding for each circle of headers, and for each circle of folders."""
+    """Yields a Finding for each cycle of headers, and for each cycle of folders."""
     files, folders = {}, {}
     for source in sources:
         if not source.is_cxx or source.path.split("/")[0] not in PARTS:
@@ -189,7 +190,8 @@ def check_circles(sources):
 
 
 def circles(graph):
-    """A path back to its beginning for each edge that closes one in a walk of the whole graph."""
+    """Yields a path back to its beginning for each edge that closes a cycle in a walk of the
+    graph."""
     done = set()
     for root in sorted(graph):
         trail, walk = [], [(root, iter(sorted(graph.get(root, {}))))]

@@ -1,9 +1,9 @@
-"""The rule of guarded members: what is declared beside a lock in runtime/ says whether the lock
-guards it, so that clang checks it (runtime/base/thread_safety.hpp).
+"""The rule of guarded members: each member declared beside a lock in runtime/ says whether the lock
+guards it, so that clang can check it (runtime/base/thread_safety.hpp).
 
 Beside a lock are the members that follow it, up to the next blank line, access specifier, or end of
 the class. Each is annotated with TASKBENCH_GUARDED_BY, or is an atomic, a constant, a reference or
-another lock, or has a comment "unguarded:" that says why. A lock that no annotation of its file
+another lock, or has a comment "unguarded:" that says why. A lock that no annotation in its file
 names has a comment that says what it "guards".
 """
 
@@ -12,7 +12,7 @@ import re
 from source import Finding
 
 LOCK = re.compile(r"\b(?:Mutex|SpinLock|BiasedLock) (?P<name>\w+);")
-# Where locks are made of locks.
+# Files in which locks are made of locks.
 LOCKS = ("runtime/base/sync_primitives.hpp", "runtime/base/biased_lock.hpp")
 END = re.compile(r"^\s*(?:\}|(?:public|protected|private):|$)")
 FREE = re.compile(r"\bAtomic<|^\s*(?:static|constexpr|const|using|friend)\b|&\s*\w+;$")
@@ -35,11 +35,11 @@ def check(source):
 
 
 def check_beside(source, first):
-    """Checks the members that are declared on the lines from `first` on."""
+    """Checks the members declared on the lines from `first` on."""
     start = first
     while start < len(source.lines) and not END.match(source.lines[start]):
         end = start
-        # A declaration may take several lines, and begins with the comment above it.
+        # A declaration may span several lines, and begins with the comment above it.
         while end + 1 < len(source.lines) and not source.code_lines[end].rstrip().endswith(";"):
             if END.match(source.lines[end]):
                 return

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles headers by themselves, as whoever includes one first does.
+"""Compiles headers by themselves, as if each were included first.
 
 usage: headers.py COMPILER [FOLDER_OF_GENERATED_HEADERS]...
 
-Only headers without a .cpp of the same name: a .cpp includes its header first, which proves as much
-if each source is compiled by itself (presets dev and dev-clang). Prints what the compiler says
-about headers that do not compile, and exits 1 if there is one.
+Only headers without a .cpp of the same name: a .cpp includes its header first, which proves the
+same if each source is compiled by itself (presets dev and dev-clang). Prints the compiler's errors
+for headers that do not compile, and exits 1 if there is one.
 
 examples:
   tests/tidy/headers.py g++
@@ -21,7 +21,7 @@ from source import project_files, project_root
 
 
 def errors_of(compiler, folders, root, path):
-    """What the compiler says; empty for a header that compiles."""
+    """Returns the compiler's errors; empty for a header that compiles."""
     includes = [f"-I{folder}" for folder in (root, *folders)]
     answer = subprocess.run(
         [compiler, "-std=c++20", *includes, "-fsyntax-only", "-w", "-x", "c++", path],

@@ -1,14 +1,14 @@
 """The memory-order rule: every atomic operation in runtime/ names its order, and a comment says why
-that order is right. Accesses that are seq_cst themselves stand in SEQ_CST_ACCESSES only: of their
-total order the permutation tester explores less than C++20 allows
+that order is right. Accesses that are seq_cst themselves are allowed only in SEQ_CST_ACCESSES, as
+the permutation tester explores less of their total order than C++20 allows
 (docs/design/permutation_testing.md says why that is enough there). Elsewhere, use a fence.
 
   release, acquire, acq_rel   "pairs with", naming the partner
   relaxed                     "relaxed:", and why that is enough
   seq_cst, *_fence()          "seq_cst:", and the story of the two threads
 
-The comment stands on the statement's own lines, or above it, with at most WINDOW lines between its
-end and the statement, in the same function. A relaxed operation may instead rely on the comment on
+The comment is on the statement's own lines, or above it, with at most WINDOW lines between its end
+and the statement, in the same function. A relaxed operation may instead rely on the comment at the
 top of its function. The failure order of a compare_exchange needs no comment of its own.
 """
 
@@ -18,7 +18,7 @@ from source import Finding
 
 WINDOW = 6
 
-# Where the fences are made, out of each other and of the system's.
+# The file that implements the fences, from each other and from the system's.
 FENCES = "runtime/base/sync_primitives."
 
 SEQ_CST_ACCESSES = (
@@ -73,14 +73,14 @@ def check_operations(source):
 
 
 def is_declaration(code, start, end):
-    """Whether name(...) at start..end declares or defines the function: a type stands before it."""
+    """Whether name(...) at start..end declares or defines the function: a type precedes it."""
     before = code[:start].rstrip()
     word = re.search(r"\w+$", before)
     return bool(word) and word.group() not in ("return", "else", "do")
 
 
 def closing(code, opening):
-    """The offset of the parenthesis that closes the one at `opening`."""
+    """Returns the offset of the parenthesis that closes the one at `opening`."""
     depth = 0
     for offset in range(opening, len(code)):
         if code[offset] == "(":
@@ -93,7 +93,7 @@ def closing(code, opening):
 
 
 def comment_of(source, start, end, with_function):
-    """The text of all comments that may speak for the operation at offsets start..end."""
+    """Returns the text of all comments that may explain the operation at offsets start..end."""
     first = source.line_at(statement_start(source.code, start))
     last = source.line_at(end)
     function = function_start(source, start)
@@ -112,7 +112,8 @@ def comment_of(source, start, end, with_function):
 
 
 def statement_start(code, offset):
-    """Where the statement around `offset` begins: after the last ; { or } outside parentheses."""
+    """Returns where the statement around `offset` begins: after the last ; { or } outside
+    parentheses."""
     depth = 0
     while offset > 0:
         character = code[offset - 1]
@@ -150,8 +151,8 @@ CONTROL = re.compile(r"\s*(?:\}\s*)?(?:else|if|for|while|switch|do|try|catch|cas
 
 
 def function_start(source, offset):
-    """The line on which the function around `offset` begins (of a lambda: the function around it);
-    of code outside functions, the line of its statement."""
+    """Returns the line on which the function around `offset` begins (for a lambda: the function
+    around it); for code outside functions, the line of its statement."""
     code = source.code
     position = offset
     found = None
@@ -185,14 +186,14 @@ def enclosing_brace(code, offset):
 
 
 def is_comment_line(source, line):
-    """Whether the line holds a comment and nothing else."""
+    """Whether the line holds only a comment."""
     return not source.code_lines[line - 1].strip() and bool(source.comment_lines[line - 1].strip())
 
 
 def check_operator_forms(source):
     """Finds `word_ = 1`, `++word_` and plain reads, which are sequentially consistent without
-    saying so, by the names of the atomics that the same file declares. One that is no member (no
-    trailing underscore) is looked for only behind . and ->, since a plain local may have its
+    saying so, by the names of the atomics declared in the same file. Names that are not members (no
+    trailing underscore) are looked for only after . and ->, since a plain local may have the same
     name."""
     for name in atomic_names(source.code):
         bare = "" if name.endswith("_") else r"(?:\.|->)"
@@ -208,7 +209,7 @@ def check_operator_forms(source):
 
 
 def atomic_names(code):
-    """The names of the variables and members that are declared as atomics."""
+    """Returns the names of the variables and members declared as atomics."""
     names = set()
     for match in DECLARATION.finditer(code):
         depth, position = 1, match.end()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule must find what it is there for, and must leave good code alone."""
+"""Each rule must find what it is meant to find, and must leave good code alone."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""The sources that the rules look at, and what a rule says about them."""
+"""The sources that the rules examine, and the findings of a rule."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ SKIPPED_DIRECTORIES = {".git", "build", ".cache", "__pycache__"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One breach of one rule; prints as compilers do, so that editors can jump to it."""
+    """One breach of one rule; prints like a compiler error, so that editors can jump to it."""
 
     path: str
     line: int
@@ -24,7 +24,7 @@ class Finding:
 class Source:
     """A file's text, and for C++ the same text split into code and comments.
 
-    `code` has every comment, string and character literal blanked out, `comments` has everything
+    `code` has every comment, string and character literal blanked out; `comments` has everything
     else blanked out. Both keep all offsets and line breaks of `text`.
     """
 
@@ -42,9 +42,9 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
     def includes(self):
-        """(line number, form, path) of every #include; the form is '<' or '"'."""
+        """Yields (line number, form, path) for every #include; the form is '<' or '"'."""
         for match in INCLUDE.finditer(self.text):
-            # The directive itself must be code; the quoted path is blanked there as a literal is.
+            # The directive itself must be code; the quoted path is blanked there like any literal.
             if "#" in self.code[match.start() : match.end()]:
                 yield self.line_at(match.start(2)), match.group(1), match.group(2)
 
@@ -77,8 +77,8 @@ def blank(text):
 
 
 def project_files(root):
-    """Paths below `root`, relative and sorted: what git tracks or would track. In a source archive,
-    which has no repository, everything outside the build directories."""
+    """Returns the paths below `root`, relative and sorted: what git tracks or would track. In a
+    source archive, which has no repository, everything outside the build directories."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "ls-files", "-z"]
         command += ["--cached", "--others", "--exclude-standard"]

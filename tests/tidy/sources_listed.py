@@ -1,5 +1,5 @@
 """Sources are listed in the CMakeLists.txt of their folder, never globbed: a file that is not
-listed is neither built nor installed, which shows only here."""
+listed is neither built nor installed, and only this rule notices."""
 
 import re
 
@@ -11,7 +11,7 @@ ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/", "tests/mutants/
 
 
 def folders_with_lists(files):
-    """The parts, and the folders in them that have a list of their own."""
+    """Returns the parts, and the folders in them that have a list of their own."""
     inside = tuple(f"{part}/" for part in PARTS)
     return {*PARTS} | {
         path.removesuffix("/CMakeLists.txt")
@@ -23,7 +23,7 @@ def folders_with_lists(files):
 
 
 def check(files, read_text):
-    """`files` are all paths of the project, `read_text` gives a path's text."""
+    """`files` are all paths of the project; `read_text` returns the text of a path."""
     folders = folders_with_lists(files)
     sources = {folder: set() for folder in folders}
     for path in files:

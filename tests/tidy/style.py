@@ -1,4 +1,4 @@
-"""Small rules that hold for every source file."""
+"""Small rules for every source file."""
 
 import re
 
@@ -50,8 +50,8 @@ def check_header_guard(source):
 
 
 def check_own_header_first(source):
-    """A .cpp that has a header includes it first, which proves the header self-contained
-    where sources are compiled one by one."""
+    """A .cpp that has a header must include it first, which proves the header self-contained if
+    sources are compiled one by one."""
     if source.path.split("/")[0] not in ("runtime", "reports", "workloads", "cli"):
         return
     own = re.sub(r"\.cpp$", ".hpp", source.path)

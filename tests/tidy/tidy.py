@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the rules of the house that a compiler does not know.
+"""Checks the project's rules that a compiler does not know.
 
 usage: tidy.py RULE...
 
 Rules: floors, guarded, memory_order, style, sources_listed. Prints every breach as path:line:
-message and exits 1 when there is one. The rules have tests of their own in rules_test.py.
+message and exits 1 if there is one. The rules have tests of their own in rules_test.py.
 
 examples:
   tests/tidy/tidy.py floors

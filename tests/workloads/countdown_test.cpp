@@ -1,4 +1,4 @@
-// The count that every workload verifies itself by: it has to notice what a broken scheduler does.
+// The count by which every workload verifies itself must notice the errors of a broken scheduler.
 #include "workloads/base/countdown.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Sentence = std::optional<std::string>;
 
-/// Whether the last count was heard of; the counting has to be done before.
+/// Whether the last count was signalled; all counting must be done before.
 rt::Task<> listen(SignalReceiver last, bool* heard) {
   *heard = (co_await std::move(last)).has_value();
 }

@@ -1,9 +1,9 @@
-// Our gRPC server and client, for peers that others wrote: grpc_peers_test.py.
+// Our gRPC server and client, for peers written by others: grpc_peers_test.py.
 //
 //   grpc_peer serve
 //   grpc_peer call ADDRESS PATH MESSAGE [TIMEOUT_MS [TIMES]]
 //
-// serve says where it listens, and ends with SIGTERM when the calls under way have ended. call
+// serve prints where it listens, and ends on SIGTERM once the calls under way have ended. call
 // makes TIMES calls at once; a message "@N" is N bytes.
 #include <chrono>
 #include <csignal>
@@ -39,7 +39,7 @@ rt::Task<net::GrpcReply> echo(net::GrpcRequest request) {
   co_return reply;
 }
 
-/// Takes as many milliseconds as the message says.
+/// Takes the number of milliseconds in the message.
 rt::Task<net::GrpcReply> take_time(net::GrpcRequest request) {
   co_await rt::time::sleep(std::chrono::milliseconds(std::atoi(request.message.c_str())));
   net::GrpcReply reply;
@@ -91,7 +91,7 @@ std::string metadata_text(const net::GrpcMetadata& metadata) {
   return text;
 }
 
-/// Prints how often each outcome came.
+/// Prints how often each outcome occurred.
 rt::Task<> call(rt::net::SocketAddress address, net::GrpcRequest request, int times) {
   auto client = co_await net::GrpcClient::connect(address);
   std::vector<rt::JoinHandle<net::GrpcReply>> calls;

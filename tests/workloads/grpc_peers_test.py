@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our gRPC server and client with those of others: Python's grpcio as client and as server, and
+"""Our gRPC server and client against those of others: Python's grpcio as client and as server, and
 h2load. The first argument is grpc_peer."""
 
 import concurrent.futures
@@ -18,7 +18,7 @@ from pathlib import Path
 try:
     import grpc
 except ImportError:
-    # Packages of the system are for its own interpreter.
+    # Packages of the system are meant for its own interpreter.
     SYSTEMS = "/usr/bin/python3"
     if os.path.exists(SYSTEMS) and not os.path.samefile(SYSTEMS, sys.executable):
         os.execv(SYSTEMS, [SYSTEMS, *sys.argv])
@@ -30,14 +30,14 @@ NO_H2LOAD = "h2load is missing: scripts/install-deps test installs nghttp2-clien
 
 
 def field_1(text):
-    """A message of the greeter, whose one field is a string."""
+    """Returns a message of the greeter, whose only field is a string."""
     data = text.encode()
     assert len(data) < 128
     return b"\n" + bytes([len(data)]) + data
 
 
 class OurServer:
-    """For a with statement, which gets where the server listens."""
+    """For a with statement, which gets the server's address."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program, "serve"], stdout=subprocess.PIPE,
@@ -54,7 +54,7 @@ class OurServer:
         self.process.stdout.close()
 
     def ends_when_asked(self):
-        """The server's exit status once it was asked to end."""
+        """Asks the server to end; returns its exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
 
@@ -135,7 +135,7 @@ class GrpcioAsClient(PeerTest):
 
 
 class Handlers(grpc.GenericRpcHandler if grpc else object):
-    """A server that notes what it is asked."""
+    """A server that records what it is asked."""
 
     def __init__(self):
         self.noted = []

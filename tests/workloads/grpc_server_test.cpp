@@ -1,4 +1,4 @@
-// The gRPC server and client on sockets: deadlines, who gives up, who is slow, and the end.
+// The gRPC server and client on sockets: deadlines, peers that give up or are slow, and the end.
 #include "workloads/net/grpc_server.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ GrpcRequest call_of(std::string path, std::string message = "") {
   return {.path = std::move(path), .message = std::move(message), .deadline = {}, .metadata = {}};
 }
 
-/// What the methods of the test have done.
+/// What the test's methods have done.
 struct Watched {
   struct Frame {
     explicit Frame(std::atomic<int>& count) : ended(count) {}
@@ -48,7 +48,7 @@ struct Watched {
 
 rt::Task<GrpcReply> echo(GrpcRequest request) { co_return text_reply(std::move(request.message)); }
 
-/// Lasts until it may end.
+/// Does not reply until it may end.
 rt::Task<GrpcReply> linger(Watched& watched) {
   const Watched::Frame frame(watched.ended);
   ++watched.begun;
@@ -130,7 +130,7 @@ rt::Task<> exceed_deadline(GrpcClient& client, GrpcRequest request, bool at_serv
                            const std::atomic<int>& begun) {
   for (const int before = begun; begun == before;) {
     if (at_server) {
-      request.metadata = {{"grpc-timeout", "20m"}};  // of which the client knows nothing
+      request.metadata = {{"grpc-timeout", "20m"}};  // unknown to the client
     } else {
       request.deadline = GrpcClock::now() + 20ms;
     }
@@ -200,8 +200,8 @@ TEST_P(GrpcOn, calls_that_last_too_long_in_the_end_are_not) {
   EXPECT_TRUE(runtime_.block_on(comes_to(watched_.ended, 1)));
 }
 
-/// Says `bytes`, and then reads until the server ends the connection, or nothing if `is_deaf`.
-/// Returns what it has heard.
+/// Sends `bytes`, and then reads until the server ends the connection, or never reads if `is_deaf`.
+/// Returns what it has read.
 rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, bool is_deaf) {
   auto stream = co_await rt::net::TcpStream::connect(address);
   std::string heard;
@@ -213,7 +213,7 @@ rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, boo
       if (size == 0) break;
       heard.append(in.data(), size);
     }
-    // Repeats until the server has had enough.
+    // Repeats until the server ends the connection.
     while (is_deaf) co_await stream.write_all(bytes.substr(bytes.size() - 17));
   } catch (const std::system_error&) {
     // The connection was cut off.
@@ -221,7 +221,7 @@ rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, boo
   co_return heard;
 }
 
-/// What a client says that makes calls of this size, without the last bytes.
+/// What a client sends to make calls of this size, without the last bytes.
 std::string calls_but_for(std::size_t last_bytes, int calls, std::size_t message_bytes) {
   GrpcClientSession session("host", {});
   for (int i = 0; i < calls; ++i) {

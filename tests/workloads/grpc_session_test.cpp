@@ -1,5 +1,5 @@
-// The two ends of a gRPC connection, joined in memory: calls, what is refused, floods, and
-// anything.
+// The two ends of a gRPC connection, joined in memory: calls, refusals, floods, and arbitrary
+// input.
 #include "workloads/net/grpc_session.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ struct Connection {
   void call(const GrpcRequest& request, GrpcClientSession::Tag tag) {
     ids.push_back(*client.call(request, tag));
   }
-  /// Each call is answered by its own message, twice.
+  /// Answers each call with its own message, twice.
   void talk_and_echo() {
     for (;;) {
       talk(client, server);
@@ -73,7 +73,7 @@ struct Connection {
   std::vector<StreamId> ids;
 };
 
-/// A client that says what it is told to, and remembers the headers and trailers of replies.
+/// A client that sends what it is told to, and keeps the headers and trailers of replies.
 class RawClient final : public Http2Session {
  public:
   using Headers = std::map<std::string, std::string, std::less<>>;
@@ -414,7 +414,7 @@ TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
   }
 }
 
-/// How many frames it took until the connection ended, with a pause between them.
+/// Returns the number of frames until the connection ended, with a pause after each.
 int frames_until_the_end(std::chrono::milliseconds pause, int most, std::string (*next)(StreamId)) {
   GrpcServerSession server(kTightLimits);
   auto now = Http2Session::Clock::now();
@@ -521,7 +521,7 @@ std::vector<std::string> frames_in(std::string_view bytes) {
   return frames;
 }
 
-/// Frames with a few of them doubled, lost, exchanged, cut or changed.
+/// Frames of which a few are duplicated, lost, swapped, cut or changed.
 class Tamperer {
  public:
   explicit Tamperer(unsigned seed) : random_(seed) {}
@@ -567,7 +567,7 @@ class Tamperer {
   std::mt19937 random_;
 };
 
-/// The seed; TASKBENCH_SEED sets another.
+/// The seed, which TASKBENCH_SEED can set.
 unsigned seed_of_tampering() {
   const char* const given = std::getenv("TASKBENCH_SEED");
   return given == nullptr ? 15U : static_cast<unsigned>(std::atoi(given));

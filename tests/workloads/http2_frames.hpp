@@ -1,4 +1,4 @@
-// The bytes of a good call over HTTP/2, for those who send them in bad ways.
+// The bytes of a valid call over HTTP/2, for tests that send them in invalid ways.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline constexpr std::pair<std::string_view, std::string_view> kGoodCall[] = {
     {":method", "POST"},    {":scheme", "http"}, {":path", "/a/b"},
     {":authority", "host"}, {"te", "trailers"},  {"content-type", "application/grpc"}};
 
-/// A frame of HTTP/2.
+/// An HTTP/2 frame.
 inline std::string frame(int type, int flags, StreamId stream, std::string_view payload = "") {
   std::string bytes;
   for (const int shift : {16, 8, 0}) bytes += static_cast<char>(payload.size() >> shift & 0xff);
@@ -38,7 +38,7 @@ enum FrameType {
 inline constexpr int kEndStream = 1, kEndHeaders = 4;
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A good request's headers, in a form that needs no state.
+/// The headers of a valid request, in a form that needs no state.
 inline std::string header_block() {
   std::string block;
   for (const auto& [name, value] : kGoodCall) {

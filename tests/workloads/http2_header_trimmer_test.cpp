@@ -1,4 +1,4 @@
-// Headers that are larger than nghttp2 permits, and the table of headers after them.
+// Headers larger than nghttp2 permits, and the header table after them.
 #include "workloads/net/http2_header_trimmer.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// A header in HPACK, without Huffman's code: to be added to the table, or not.
+/// A header in HPACK, without Huffman coding, to be added to the table or not.
 std::string literal(std::string_view name, std::string_view value, bool is_added) {
   std::string bytes(1, is_added ? '\x40' : '\0');
   for (const std::string_view text : {name, value}) {
@@ -59,7 +59,8 @@ TEST(Http2HeaderTrimmer, metadata_of_any_size_costs_its_own_call_only) {
     const std::string large(value_bytes, 'v');
     const auto call_on = [](StreamId id) { return frame(kData, kEndStream, id, grpc_framed("x")); };
     tell(std::string(kPreface) + frame(kSettings, 0, 0));
-    // An entry of the table, a good call, two that are too large, and good ones that use the table.
+    // An entry of the table, a valid call, two that are too large, and valid ones that use the
+    // table.
     tell(headers_of(1, header_block() + literal("x-entry", "one", true), frame_bytes) + call_on(1));
     for (const StreamId id : {3, 5}) {
       tell(headers_of(id,
@@ -109,12 +110,12 @@ TEST(Http2HeaderTrimmer, a_reset_of_a_stream_that_was_never_opened_costs_nobody_
     for (StreamId id = 3; id < 100; id += 2) tell(frame(kReset, 0, id, reset_code));
     tell(frame(kData, kEndStream, 1, grpc_framed("x")));
     tell(frame(kHeaders, kEndHeaders, 101, header_block()));
-    tell(frame(kReset, 0, 101, reset_code));  // of an open one: passed on
+    tell(frame(kReset, 0, 101, reset_code));  // of an open stream: passed on
     EXPECT_FALSE(server.is_over()) << piece_bytes;
     const auto calls = server.take_calls();
     ASSERT_EQ(calls.size(), 1U) << piece_bytes;
     EXPECT_EQ(calls.front().stream, 1);
-    // As a flood, they end it like any other.
+    // A flood of resets ends the connection like any other.
     for (int i = 0; i < 20'000; ++i) tell(frame(kReset, 0, 1'001, reset_code));
     std::string out;
     server.send(out);

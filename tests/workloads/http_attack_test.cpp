@@ -1,8 +1,8 @@
 // The HTTP server under attack: clients that send garbage, too much, too slowly or not to the end,
-// and go at any moment. Whatever they do, the server goes on, answers the good ones, and keeps
-// nothing of the others.
+// and leave at any moment. Whatever they do, the server continues, answers the well-behaved ones,
+// and keeps nothing of the others.
 //
-// TASKBENCH_ATTACKS  how many clients attack; 2000 by default
+// TASKBENCH_ATTACKS  the number of attacking clients; 2000 by default
 // TASKBENCH_SEED     where the random choices start
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// How many attackers stay at the same time.
+/// The number of attackers that stay connected at the same time.
 constexpr std::size_t kAtOnce = 40;
 
 int attacks() {
@@ -73,7 +73,7 @@ class Attack {
     leave(std::move(client));
   }
 
-  /// Makes the clients leave that are still there.
+  /// Disconnects the clients that are still there.
   void end() { staying_.clear(); }
 
  private:
@@ -94,7 +94,7 @@ class Attack {
         client->end_writing();
         EXPECT_PRED1(is_answer, client->receive_all());
         break;
-      case 2:  // it says nothing more, and stays
+      case 2:  // sends nothing more, and stays
         staying_.push_back(std::move(client));
         if (staying_.size() > kAtOnce) staying_.pop_front();
         break;
@@ -114,8 +114,8 @@ bool is_greeted(std::uint16_t port) {
   return client.receive_all().ends_with("Hello, world!");
 }
 
-/// Waits until the server has noticed that its clients are gone. UBSan opens a pipe for a moment,
-/// in any thread, so one look is not enough.
+/// Waits until the server has noticed that its clients are gone. UBSan briefly opens a pipe, in any
+/// thread, so one look is not enough.
 bool descriptors_fall_to(std::ptrdiff_t expected) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (open_descriptors() > expected) {

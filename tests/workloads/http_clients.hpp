@@ -1,4 +1,4 @@
-// Clients of the HTTP server that no server should trust, and what they send.
+// Clients that an HTTP server must not trust, and what they send.
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ namespace taskbench::workloads::net {
 
 inline constexpr int kPatience_ms = 20'000;
 
-/// A client, which blocks.
+/// A blocking client.
 class Client {
  public:
   explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -34,7 +34,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Closing it drops all that is under way, and resets the connection.
+  /// Makes the close drop all data under way, and reset the connection.
   void reset_on_close() const {
     const ::linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -72,8 +72,8 @@ class Client {
   int socket_;
 };
 
-/// Good requests with a few bytes changed, left out or put in: the same ones for a seed, which
-/// TASKBENCH_SEED gives.
+/// Valid requests with a few bytes changed, removed or inserted: always the same for a seed, which
+/// TASKBENCH_SEED sets.
 class BadRequests {
  public:
   [[nodiscard]] unsigned seed() const { return seed_; }

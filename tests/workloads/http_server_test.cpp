@@ -19,7 +19,7 @@ class EveryScheduler : public testing::TestWithParam<const char*> {
   rt::Runtime runtime_ = rt::Runtime::Builder{}.scheduler(GetParam()).workers(2).build();
 };
 
-// On other schedulers nobody would run the tasks while the test talks.
+// On other schedulers, nobody would run the tasks while the test talks to the server.
 INSTANTIATE_TEST_SUITE_P(pools, EveryScheduler,
                          testing::Values("work_stealing", "global_queue", "go"));
 
@@ -86,7 +86,8 @@ TEST_P(EveryScheduler, clients_that_are_too_many_are_told_so) {
     const Client first(server.port());
     be_greeted(first);
     {
-      // The answer shows that it has its share, which connections take at the same time.
+      // The answer shows that the client has its share, which connections take when they are
+      // accepted.
       const Client second(server.port());
       be_greeted(second);
       const Client third(server.port());
@@ -113,7 +114,7 @@ TEST_P(EveryScheduler, who_is_refused_hears_why_though_it_sends_on) {
 }
 
 TEST_P(EveryScheduler, no_descriptor_is_left_when_the_server_goes) {
-  { const HttpServer first(runtime_); }  // opens what the runtime keeps
+  { const HttpServer first(runtime_); }  // opens what the runtime keeps open
   const auto before = open_descriptors();
   for (int round = 0; round < 5; ++round) {
     HttpServer server(runtime_);

@@ -1,4 +1,4 @@
-// What the HTTP server answers to good and bad input, without a connection.
+// The HTTP server's answers to valid and invalid input, without a connection.
 #include "workloads/net/http_session.hpp"
 
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@ namespace {
 constexpr HttpLimits kLimits{.header_bytes = 256, .body_bytes = 100};
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// What a session makes of input that comes in pieces.
+/// What a session makes of input that arrives in pieces.
 struct Conversation {
-  /// Offers `input` as a connection would: what was not taken, with at most `piece` bytes more.
+  /// Offers `input` like a connection: what was not taken, with at most `piece` bytes more.
   void send(std::string_view input, std::size_t piece = SIZE_MAX) {
     while (!session.is_over()) {
       const std::size_t room = kLimits.header_bytes - unread.size();
@@ -34,7 +34,7 @@ struct Conversation {
     }
   }
 
-  /// The status codes of all responses, each of which must be complete.
+  /// Returns the status codes of all responses, each of which must be complete.
   std::vector<int> statuses(bool to_head = false) const {
     std::vector<int> codes;
     for (std::size_t at = 0; at < out.size();) {
@@ -268,7 +268,7 @@ TEST(HttpSession, the_greeting_differs_from_an_answer_in_its_date_only) {
   EXPECT_EQ(talk.out, expected.text);
 }
 
-// TASKBENCH_SEED gives another start.
+// TASKBENCH_SEED sets another seed.
 TEST(HttpSession, survives_anything) {
   BadRequests requests;
   SCOPED_TRACE(requests.seed());

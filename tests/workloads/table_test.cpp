@@ -1,4 +1,4 @@
-// The table of workloads against what docs/workloads.md promises of them.
+// The table of workloads, compared with what docs/workloads.md promises.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,8 +78,8 @@ TEST(table, find_knows_no_other_name) {
   EXPECT_EQ(find(""), nullptr);
 }
 
-// No sum and no product of the parameters wraps around: with each at its largest there are as many
-// times more operations as exact arithmetic says.
+// No sum or product of the parameters wraps around: with each parameter at its largest, the number
+// of operations grows exactly as arithmetic says.
 TEST(table, operations_do_not_overflow_at_the_largest_parameters) {
   for (const Workload& workload : all()) {
     ParameterValues values;

@@ -1,4 +1,4 @@
-// The trees of UTS, by counts that another program has made: one in Python with hashlib's SHA-1.
+// The trees of UTS, compared with counts made by another program, in Python with hashlib's SHA-1.
 #include "workloads/base/unbalanced_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::string hex_sha1(std::string_view message) {
   return hex;
 }
 
-// Of FIPS 180, RFC 3174 and `printf %s … | sha1sum`.
+// The digests are from FIPS 180, RFC 3174 and `printf %s … | sha1sum`.
 TEST(Sha1, gives_the_published_digests) {
   EXPECT_EQ(hex_sha1("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
   EXPECT_EQ(hex_sha1(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");

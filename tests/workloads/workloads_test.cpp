@@ -1,5 +1,5 @@
-// Every workload on every scheduler that there is, with several worker counts: runs, and verifies
-// itself. What must make verification fail is in countdown_test.cpp and measure_test.cpp.
+// Every workload on every scheduler, with several worker counts, runs and verifies itself. What
+// must make verification fail is in countdown_test.cpp and measure_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ struct Pool {
   const char* name;
 };
 
-// One of each scheduler; the default once more with many workers. A release build, which is fast
-// enough, has them with other counts of workers, too.
+// One pool of each scheduler, and the default one with many workers, too. A release build, which is
+// fast enough, adds other worker counts.
 constexpr Pool kPools[] = {
     {"work_stealing", 2, "work_stealing_2"},
     {"current_thread", 1, "current_thread"},
@@ -50,8 +50,8 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   }
 
   /// `wanted`, or a twentieth of it if tasks wait for the clock, or for the system to let others
-  /// run, or do much at each step; a hundredth where each wake waits for the system. Under a
-  /// sanitizer, a fifth.
+  /// run, or do much at each step; a hundredth if each wake waits for the system. Under a
+  /// sanitizer, a fifth of that.
   int iterations(int wanted) const {
 #if defined(TASKBENCH_ASAN)
     wanted = 1 + wanted / 5;
@@ -73,7 +73,8 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     EXPECT_EQ(instance->verify(), std::nullopt);
   }
 
-  /// All parameters at `value`, or the largest that ends soon; times are the shortest.
+  /// Sets all parameters to `value`, or to the largest value that ends soon; times are the
+  /// shortest.
   ParameterValues all_at(std::uint64_t value) const {
     ParameterValues values = defaults(workload());
     for (auto& [name, current] : values) {

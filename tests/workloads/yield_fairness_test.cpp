@@ -1,4 +1,4 @@
-// yield_now() is fair. Tasks that do nothing but yield stay level with each other.
+// yield_now() is fair: tasks that only yield stay level with each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,17 +21,17 @@ namespace {
 
 constexpr std::uint32_t kTasks = 200;
 constexpr std::uint32_t kYields = 1'000;
-/// With one worker the tasks take turns, and a task is seen either before or after its own.
+/// With one worker, the tasks take turns, and a task is seen either before or after its own turn.
 constexpr std::uint32_t kMostApartOnOneWorker = 2;
-/// With two workers, each goes round its own share at its own pace; stealing and the injector even
-/// out the shares.
+/// With two workers, each cycles through its own share at its own pace; stealing and the injector
+/// even out the shares.
 constexpr std::uint32_t kMostApartOnTwoWorkers = 96;
 
 struct Race {
-  /// Workers that the system may preempt while another one looks: each holds the task that it
-  /// polls, which no scheduler can move.
+  /// The number of workers that the system may preempt while another one looks: each holds the task
+  /// that it polls, which no scheduler can move.
   std::size_t preempted = 0;
-  /// How many turns the first task has before the others are spawned.
+  /// The number of turns of the first task before the others are spawned.
   std::uint32_t turns_alone = 0;
   std::atomic<std::uint32_t> turns_waited{0};
   std::atomic<int> spawners{0};
@@ -41,9 +41,9 @@ struct Race {
   std::atomic<std::uint32_t> most_apart{0};
   Countdown finished;
 
-  /// How far all tasks but the `preempted` least advanced ones are apart. Looks for the most
-  /// advanced first: yields only grow, so a thread that is stopped between the two passes sees them
-  /// closer together, not further apart.
+  /// How far apart all tasks are, except the `preempted` least advanced ones. Looks for the most
+  /// advanced task first: yields only grow, so a thread that is stopped between the two passes sees
+  /// the tasks closer together, not further apart.
   std::uint32_t apart() const {
     std::uint32_t most = 0;
     for (const auto& yielded : yields) {
@@ -70,9 +70,9 @@ struct Race {
 };
 
 rt::Task<> runner(Race* race, std::uint32_t self) {
-  // Nobody has a head start: yields do not count before the last task has been spawned and polled.
-  // If all are spawned before the first is polled, nobody waits: the scheduler would compensate for
-  // the turns in waiting that it sees.
+  // No task has a head start: yields do not count before the last task has been spawned and polled.
+  // If all are spawned before the first is polled, no task waits: the scheduler would compensate
+  // for turns spent waiting.
   race->ready.fetch_add(1);
   while (race->spawned.load() < 2 && race->ready.load() < kTasks) {
     race->turns_waited.fetch_add(1, std::memory_order_relaxed);
@@ -113,7 +113,7 @@ rt::Task<> start_with_unequal_shares(Race* race) {
   require_heard(co_await std::move(last));
 }
 
-/// The largest difference between the most and the least advanced task that any task saw.
+/// Returns the largest difference between the most and the least advanced task that any task saw.
 std::uint32_t most_apart(std::string_view scheduler, unsigned workers,
                          std::uint32_t turns_alone = 0) {
   const auto race = std::make_unique<Race>();
@@ -140,8 +140,8 @@ TEST(yield_fairness, a_task_that_was_long_alone_stays_level_with_those_that_come
   EXPECT_LE(most_apart("work_stealing", 1, 5'000), kMostApartOnOneWorker);
 }
 
-// One worker begins with four times as many tasks as the other. The best of several races counts: a
-// busy machine that stops a worker can only add to what is seen.
+// One worker begins with four times as many tasks as the other. The best of several races counts,
+// as a busy machine that stops a worker can only add to the difference.
 TEST(yield_fairness, tasks_become_level_on_two_workers) {
   constexpr int kRaces = 20;
   std::uint32_t best = std::numeric_limits<std::uint32_t>::max();

@@ -39,8 +39,7 @@
 //   G2  The lists of machines, the processor that a machine was given, and monitor_sleeps_ are
 //       guarded by mutex_.
 //   G3  A machine enters sleeping_ before its processor enters `idle`: so there is a thread for
-//   each
-//       idle processor, and a new one is started only for a processor that was retaken. If the
+//       each idle processor, and a new one is started only for a processor that was retaken. If the
 //       system gives none, the thread that puts that processor into `idle` looks into sleeping_
 //       afterwards.
 //   G4  A machine in returning_ is work like a task in a queue: it is put there before the fence

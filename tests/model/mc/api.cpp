@@ -1,4 +1,4 @@
-// The way from the bodies of tests into the engine.
+// The entry points through which the bodies of tests reach the engine.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -144,7 +144,7 @@ void fail(const std::string& message) {
 
 }  // namespace mc
 
-// What a body allocates is the execution's; what the tester does, the system's.
+// Allocations of a body belong to the execution; the tester's own, to the system allocator.
 
 void* operator new(std::size_t size, std::align_val_t alignment) {
   if (mc::is_active()) {
@@ -163,7 +163,7 @@ void operator delete(void* memory) noexcept {
     std::free(memory);
     return;
   }
-  if (!mc::is_active()) return;  // of an execution that was abandoned
+  if (!mc::is_active()) return;  // left over from an abandoned execution
   const mc::Inside inside;
   mc::engine->release_memory(memory);
 }

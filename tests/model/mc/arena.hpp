@@ -1,7 +1,7 @@
-// The memory of one execution: what it allocates, and the stacks of its threads. Released whole, so
-// that an execution can be abandoned at any point.
+// The memory of one execution: what it allocates, and the stacks of its threads. It is released as
+// a whole, so an execution can be abandoned at any point.
 //
-// Nothing is used again within an execution, so that an access to what was freed is seen.
+// Nothing is reused within an execution, so that an access to freed memory is detected.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Arena {
   struct Block {
     std::byte* begin = nullptr;
     std::size_t size = 0;
-    int thread = 0;  ///< that allocated it
+    int thread = 0;  ///< the allocating thread
     bool freed = false;
   };
 

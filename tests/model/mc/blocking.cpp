@@ -1,4 +1,4 @@
-// What threads wait for, threads themselves, and the memory of an execution.
+// Blocking operations, threads, and the memory of an execution.
 #include <algorithm>
 #include <cstring>
 #include <system_error>
@@ -60,8 +60,7 @@ void Engine::unlock(const void* mutex) {
   pass_tick();
 }
 
-/// The current thread is among the waiters of the place: sleeps until it is woken. False: timed
-/// out.
+/// Adds the current thread to the waiters of the place, and sleeps until woken. False: timed out.
 bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
   me().woken = false;
   places_[index].waiters.push_back(current_);
@@ -133,10 +132,10 @@ bool Engine::futex_wait(const void* word, std::uint64_t raw, std::uint64_t expec
   operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
-  // The kernel's look at the word comes after whatever was stored before somebody woke.
+  // The kernel looks at the word after everything that was stored before a wake-up.
   const std::uint64_t value = stores_[places_[place].order.back()].value;
   log(operation, futex_text(value));
-  // The call passes barriers: what the thread reads next is no older than the word was.
+  // The system call passes barriers: what the thread reads next is no older than the word was.
   me().fresh = writes_;
   if (value != expected) return true;
   if (spurious_ < options_.spurious && choose(2) == 1) {

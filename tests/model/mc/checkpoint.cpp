@@ -1,5 +1,5 @@
-// The state of a search as text: what a job hands back, and the checkpoint that a search which was
-// killed goes on from. Jobs at work are in it as they began.
+// The state of a search as text: what a job returns, and the checkpoint from which a killed search
+// resumes. A part at work is saved as it was when its job started.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ std::uint64_t hash_of(std::string_view text) {  // FNV-1a
 
 constexpr const char* kCheckpoint = "mc-checkpoint-1";
 
-/// The longer a search has run, the longer until its next checkpoint.
+/// The interval between checkpoints grows with the time that the search has run.
 constexpr double next_after(double now_s) { return now_s + std::clamp(now_s / 10, 0.05, 30.0); }
 
 }  // namespace
@@ -63,7 +63,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-/// Writes what has come of the search so far, and `parts`.
+/// Writes the results so far, and `parts`.
 void Engine::save(std::ostream& out, const std::map<int, Part>& parts) const {
   out << result_.executions << ' ' << result_.pruned << ' ' << result_.depth << ' '
       << result_.threads << ' ' << length_ << ' ' << result_.failed << ' '
@@ -80,7 +80,7 @@ void Engine::save(std::ostream& out, const std::map<int, Part>& parts) const {
   }
 }
 
-/// Adds what save() has written to the results. False: it is something else.
+/// Adds what save() has written to the results and to `parts`. False: `in` holds something else.
 bool Engine::add(std::istream& in, std::map<int, Part>& parts) {
   Result more;
   int length = 0;
@@ -120,7 +120,7 @@ bool Engine::add(std::istream& in, std::map<int, Part>& parts) {
 
 // --- checkpoints
 
-/// What a checkpoint must have been made with.
+/// What must be the same for a checkpoint to be used.
 std::string Engine::identity() const {
   static const std::uint64_t program = hash_of(contents_of("/proc/self/exe"));
   std::ostringstream out;
@@ -132,7 +132,7 @@ std::string Engine::identity() const {
   return std::move(out).str();
 }
 
-/// Goes on from the checkpoint, if there is one.
+/// Resumes from the checkpoint, if there is one.
 void Engine::resume() {
   const char* const folder = std::getenv("MC_CHECKPOINT");
   if (folder == nullptr || options_.name.empty()) return;
@@ -155,7 +155,7 @@ void Engine::resume() {
     std::string identity_of_file;
     std::uint64_t hash = 0;
     in >> kind >> hash;
-    std::getline(in, identity_of_file);  // what is left of the first line: nothing
+    std::getline(in, identity_of_file);  // the rest of the first line, which is empty
     std::getline(in, identity_of_file);
     if (kind != kCheckpoint) return refuse(" is not a checkpoint of a search");
     if (hash != hash_of(std::string_view(text).substr(begin))) return refuse(" is damaged");
@@ -171,9 +171,9 @@ void Engine::resume() {
   sigaction(SIGTERM, &action, &before_);
 }
 
-/// Writes a checkpoint when it is time, and when the process is asked to end, which it then does.
+/// Writes a checkpoint when it is due, and when SIGTERM has come, which then ends the process.
 void Engine::keep_checkpoint() {
-  // A signal that comes while this one is written asks for another.
+  // A signal that arrives during the write leads to another checkpoint.
   const bool is_last = terminated != 0;
   if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && !is_last)) return;
   next_checkpoint_s_ = next_after(elapsed_s());
@@ -196,11 +196,11 @@ void Engine::keep_checkpoint() {
   (void)raise(SIGTERM);
 }
 
-/// The search has ended.
+/// Removes the checkpoint at the end of the search.
 void Engine::end_checkpoint() {
   if (checkpoint_.empty()) return;
   sigaction(SIGTERM, &before_, nullptr);
-  const bool was_killed = result_.failed && result_.trace.empty();  // one of its jobs was killed
+  const bool was_killed = result_.failed && result_.trace.empty();  // namely one of its jobs
   if (!was_killed) std::remove(checkpoint_.c_str());
 }
 

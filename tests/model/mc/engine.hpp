@@ -1,4 +1,5 @@
-// What the primitives ask of the tester. One execution at a time; all on one OS thread.
+// The interface between the primitives and the tester. One execution at a time; all on one OS
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,19 @@ enum class Fence : std::uint8_t { acquire, release, acq_rel, seq_cst, light, hea
 
 using Where = std::source_location;
 
-/// Whether the caller is inside of an execution.
+/// Whether the caller is inside an execution.
 [[nodiscard]] bool is_active();
 
 // --- locations: objects of at most eight bytes that are accessed atomically
 
-/// `address` holds a new object. What it held before is gone.
+/// Begins a new object at `address`; the one there before is gone.
 void location_begins(const void* address, std::uint64_t value);
 void location_ends(const void* address);
 
 [[nodiscard]] std::uint64_t load(const void* address, std::uint64_t raw, Order order, Where where);
 void store(const void* address, std::uint64_t raw, std::uint64_t value, Order order, Where where);
 
-/// Arithmetic of a read-modify-write: the new value out of the old one and an operand.
+/// The arithmetic of a read-modify-write: the new value from the old one and an operand.
 using Modify = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand);
 [[nodiscard]] std::uint64_t modify(const void* address, std::uint64_t raw, Modify function,
                                    std::uint64_t operand, Order order, Where where);
@@ -38,10 +39,10 @@ using Modify = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand);
 [[nodiscard]] bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
                                     std::uint64_t desired, bool weak, Order success, Order failure,
                                     Where where);
-/// Whether a value is the one that is waited for. Looks at nothing else.
+/// Whether a value is the awaited one. Must look at nothing else.
 using IsDone = bool (*)(const void* context, std::uint64_t value);
-/// A loop that loads until `is_done`: returns what it reads in the end. Explored are its first look
-/// and its last, which reads the newest value.
+/// A loop that loads until `is_done`; returns the last value read. Only its first look and its
+/// last, which reads the newest value, are explored.
 [[nodiscard]] std::uint64_t await(const void* address, std::uint64_t raw, IsDone is_done,
                                   const void* context, Order order, Where where);
 void fence(Fence kind, Where where = Where::current());
@@ -67,21 +68,21 @@ bool futex_wait(const void* word, std::uint64_t raw, std::uint64_t expected, boo
                 Where where = Where::current());
 void futex_wake(const void* word, Where where = Where::current());
 
-/// Goes on only when another thread has written something: for loops that spin.
+/// Continues only when another thread has written something; for loops that spin.
 void yield(Where where = Where::current());
 
-/// The new thread's number.
+/// Returns the new thread's number.
 [[nodiscard]] int spawn(std::function<void()> body, Where where);
 void join(int thread, Where where);
 
-/// Nanoseconds; a timeout moves it on.
+/// In nanoseconds; each look and each timeout advances it.
 [[nodiscard]] std::int64_t now();
 
-/// The calling thread's own block for `key`, of zeros at first.
+/// The calling thread's own block for `key`, initially zero.
 [[nodiscard]] void* of_this_thread(const void* key, std::size_t size, std::size_t alignment,
                                    void (*destroy)(void*));
 
-/// Ends the execution and the search: this is the result. Does not return.
+/// Ends the execution and the search with this failure. Does not return.
 [[noreturn]] void fail(const std::string& message);
 
 }  // namespace mc

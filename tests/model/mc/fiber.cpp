@@ -8,7 +8,7 @@
 #error "the permutation tester switches stacks by x86-64 instructions"
 #endif
 
-// Pushes the registers that a called function must keep, and exchanges the stacks.
+// Pushes the callee-saved registers and exchanges the stacks.
 asm(R"(
 .text
 .globl mc_exchange_stacks
@@ -38,8 +38,8 @@ extern "C" void mc_exchange_stacks(void** from, void* to);
 namespace mc {
 namespace {
 
-/// The layout of the C++ ABI's __cxa_eh_globals: the exceptions that are caught, and how many are
-/// not yet.
+/// The layout of the C++ ABI's __cxa_eh_globals: the caught exceptions, and the number of uncaught
+/// ones.
 struct ExceptionGlobals {
   void* caught;
   unsigned uncaught;
@@ -56,12 +56,12 @@ void switch_to(Context& from, const Context& to) {
 }
 
 Context make_context(std::byte* stack, std::size_t size, void (*entry)()) {
-  // The stack looks as if entry had been called: its pointer is 8 beyond a multiple of 16 then.
+  // The stack looks as if entry had been called: its pointer is then 8 beyond a multiple of 16.
   auto top = (reinterpret_cast<std::uintptr_t>(stack) + size) & ~std::uintptr_t{15};
   auto* words = reinterpret_cast<void**>(top);
-  *--words = nullptr;  // entry's return address: there is none
+  *--words = nullptr;  // entry's return address; never used
   *--words = reinterpret_cast<void*>(entry);
-  for (int i = 0; i < 6; ++i) *--words = nullptr;  // the registers
+  for (int i = 0; i < 6; ++i) *--words = nullptr;  // the callee-saved registers
   return {words};
 }
 

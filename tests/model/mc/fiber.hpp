@@ -1,5 +1,5 @@
 // Switching between stacks on one OS thread. A fiber that is not resumed any more is abandoned: its
-// stack is used again, and nothing on it is destroyed.
+// stack is reused, and nothing on it is destroyed.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace mc {
 
-/// Where a stack that does not run will go on.
+/// Where a suspended stack resumes.
 struct Context {
   void* stack_pointer = nullptr;
 };
 
-/// Saves where this stack is in `from` and goes on with `to`. The C++ exceptions that are being
-/// handled belong to a stack, and are switched with it.
+/// Saves the state of this stack in `from` and resumes `to`. The C++ exceptions being handled
+/// belong to a stack and are switched with it.
 void switch_to(Context& from, const Context& to);
 
 /// A context that calls entry(), which must not return, on the stack of `size` bytes.

@@ -1,10 +1,9 @@
-// A search is made of parts: at first one, the whole. A part is what comes below a prefix of
-// choices, or a range of the executions that are drawn. When a job has nothing to do, a part hands
-// on the first alternative that it has left, or half of its range.
+// A search consists of parts, initially one: the whole. A part is everything below a prefix of
+// choices, or a range of the drawn executions. When a job has nothing to do, a part hands over the
+// first alternative that it has left, or half of its range.
 //
-// A job is a process that is forked, makes executions of one part for at most half a second, and
-// writes what has come of it into a pipe. So this process alone knows all parts, and a job may end
-// at any time.
+// A job is a forked process that runs executions of one part for at most half a second, and writes
+// the results into a pipe. Only the parent process knows all parts, so a job may die at any time.
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -28,7 +27,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// How long a job goes on with a part: when another one has nothing to do, and when all have.
+// The longest turn of a job: while another job has nothing to do, and while all are busy.
 constexpr std::chrono::milliseconds kLeastTurn{5};
 constexpr std::chrono::milliseconds kMostTurn{500};
 
@@ -52,14 +51,14 @@ Threads Engine::worth_trying(const Node& node) const {
   return all;
 }
 
-/// What nobody has begun to try: threads, or how many numbers.
+/// What nobody has begun to try: a set of threads, or a count of numbers.
 Threads Engine::untried(const Node& node) const {
   if (node.count != 0) return node.count - 1U - node.chosen - node.given;
   return worth_trying(node) & ~(node.done | node.given | only(node.chosen));
 }
 
-/// Makes the part's next execution another one: the deepest choice that has something left to try
-/// takes it. False: there is none, at least until others have tried what they were given.
+/// Moves the part on to its next execution: the deepest choice with an untried alternative takes
+/// it. False: there is none, at least until other parts have done what they were given.
 bool Engine::advance(Part& part) const {
   if (options_.search != Search::exhaustive) return ++part.next < part.end;
   for (; part.nodes.size() > part.floor; part.nodes.pop_back()) {
@@ -75,7 +74,7 @@ bool Engine::advance(Part& part) const {
   return false;
 }
 
-/// Makes two parts of one. False: there is nothing to hand on.
+/// Splits a part in two. False: there is nothing to hand over.
 bool Engine::split(int number) {
   Part& part = parts_.at(number);
   Part other;
@@ -104,9 +103,9 @@ bool Engine::split(int number) {
   return true;
 }
 
-/// Drops the parts of which all is done; those that waited for them go on.
+/// Drops the parts that are done; their parents may continue.
 void Engine::settle() {
-  for (auto at = parts_.end(); at != parts_.begin();) {  // those that were split off come last
+  for (auto at = parts_.end(); at != parts_.begin();) {  // those split off come last
     Part& part = (--at)->second;
     if (part.job != 0 || part.ready || part.nodes.size() > part.floor) continue;
     if (part.parent != kWhole) {
@@ -129,7 +128,7 @@ void Engine::settle() {
 
 // --- jobs
 
-/// Makes executions of a part until it has no more, fails, or has had its turn.
+/// Runs executions of a part until none is left, one fails, or its turn is over.
 void Engine::run_part(Part& part) {
   const auto begin = steady_clock::now();
   for (bool goes_on = true; goes_on && part.most > 0; --part.most) {
@@ -150,7 +149,7 @@ void Engine::run_part(Part& part) {
   }
 }
 
-/// Starts as many jobs as there are to be, or as there is work for.
+/// Starts jobs up to the number wanted, or as many as there is work for.
 void Engine::start_jobs() {
   const auto all = static_cast<std::size_t>(options_.jobs);
   std::size_t running = 0;
@@ -170,8 +169,8 @@ void Engine::start_jobs() {
   }
 }
 
-/// How many executions a job may make, so that all together make no more than are asked for; the
-/// first one is made alone, as it is measured.
+/// How many executions a job may run, so that all jobs together run no more than asked for. The
+/// first execution runs alone, because it is measured.
 std::uint64_t Engine::most_at_once() const {
   const auto jobs = static_cast<std::uint64_t>(options_.jobs);
   std::uint64_t left = options_.executions - result_.executions;
@@ -231,7 +230,7 @@ void Engine::wait_for_jobs() {
   }
 }
 
-/// Waits for the end of the part's job. Returns its status.
+/// Waits for the part's job to end. Returns its status.
 int Engine::end_job(Part& part) {
   int status = 0;
   close(part.pipe);

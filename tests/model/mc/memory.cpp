@@ -1,4 +1,4 @@
-// C++20's memory model: which stores a load may read, and where a store may stand.
+// The C++20 memory model: which stores a load may read, and where a store may be placed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -38,7 +38,7 @@ Index Engine::object(Index& known) {
   return known = object_count_++;
 }
 
-/// The place at `address`; for a new address a new place without anything in it.
+/// The place at `address`; for a new address, a new and empty place.
 Place& Engine::place_at(const void* address) {
   Index* known = nullptr;
   if (arena_.holds(address)) {
@@ -55,7 +55,7 @@ Place& Engine::place_at(const void* address) {
 }
 
 void Engine::location_begins(const void* address, std::uint64_t value) {
-  // Whatever was here before is another place, of which others may still have a stale pointer.
+  // What was here before is another place, to which others may still have a stale pointer.
   if (arena_.holds(address)) shadow_[arena_.offset(address)] = 0;
   Place& place = place_at(address);
   place.creator = current_;
@@ -75,7 +75,7 @@ Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) 
     fail(std::string("use after free: an atomic at ") + where.file_name() + ":" +
          std::to_string(where.line()));
   }
-  if (place.order.empty()) {  // it was there before the execution
+  if (place.order.empty()) {  // it existed before the execution
     if (store_count_ == stores_.size()) stores_.emplace_back();
     stores_[store_count_] = {};
     stores_[store_count_].value = raw;
@@ -88,7 +88,7 @@ Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) 
   return place;
 }
 
-/// The place must not be in use by a thread that this one does not know of.
+/// Fails if a thread uses the place and this one does not know that it has finished.
 void Engine::check_end(Place& place) {
   const auto unknown = [&](int thread, Tick tick) {
     return thread != current_ && tick != 0 && !me().known.before.covers(thread, tick);
@@ -117,16 +117,15 @@ void Engine::ends(const void* address) {
 // --- memory order
 
 std::size_t Engine::position_of(const Place& place, Index store) const {
-  // From the end: what is asked for is mostly new.
+  // From the end, as the store is usually recent.
   for (std::size_t i = place.order.size(); i-- > 0;) {
     if (place.order[i] == store) return i;
   }
   std::abort();
 }
 
-/// The oldest store that the current thread may still read, and after which it may put one: of all
-/// accesses that it knows of, the one of the newest store ([intro.races]; for seq_cst
-/// [atomics.order] 4).
+/// The oldest store that the current thread may still read, or put one after: the newest one that
+/// any access it knows of has touched ([intro.races]; for seq_cst [atomics.order] 4).
 std::size_t Engine::floor_of(const Place& place, bool seq_cst) const {
   const ThreadState& thread = threads_[current_];
   const Knowledge& known = thread.known;
@@ -142,7 +141,7 @@ std::size_t Engine::floor_of(const Place& place, bool seq_cst) const {
                        (access.seq_cst && sc_operations_.covers(other, access.tick))));
       if (!counts) continue;
       floor = std::max(floor, position_of(place, access.store));
-      break;  // older ones of the thread are of older stores
+      break;  // older accesses of a thread are of older stores
     }
   }
   for (std::size_t i = place.order.size(); thread.fresh != 0 && i-- > floor;) {
@@ -156,7 +155,6 @@ void Engine::note_access(Place& place, Index store, bool seq_cst) {
   if (seq_cst) sc_operations_.set(current_, me().tick);
 }
 
-/// Reads a store.
 void Engine::take(const Store& store, bool acquire) {
   ThreadState& thread = me();
   thread.events.join(store.events);
@@ -168,7 +166,8 @@ void Engine::take(const Store& store, bool acquire) {
   if (acquire) thread.known.join(store.released);
 }
 
-/// Puts a store after the one at `position`. `modified`: it is a read-modify-write of that one.
+/// Puts a store after the one at `position`. `modified`: the store that a read-modify-write has
+/// read.
 Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order order,
                   const Store* modified) {
   if (store_count_ == stores_.size()) stores_.emplace_back();
@@ -197,8 +196,8 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   return index;
 }
 
-/// The store behind which the next one stands: any from the floor on, but none that a
-/// read-modify-write has taken already.
+/// The position of the store that the next one follows: any from the floor on, except those that a
+/// read-modify-write has already followed.
 std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
   std::size_t positions[256];
   int count = 0;
@@ -220,7 +219,7 @@ Operation Engine::atomic_operation(Kind kind, const void* address, std::uint64_t
   Place& place = location_at(address, raw, where);
   operation.place = static_cast<Index>(&place - places_.data());
   const bool reads = kind != Kind::store;
-  // The order of two seq_cst accesses matters, though both may be loads.
+  // The order of two seq_cst accesses matters even if both are loads.
   const bool writes = kind != Kind::load || seq_cst;
   operation.on[operation.dependences++] = {object(place.object), reads, writes,
                                            is_exact() || seq_cst};
@@ -252,8 +251,8 @@ std::uint64_t Engine::await(const void* address, std::uint64_t raw, IsDone is_do
                             const void* context, Order order, Where where) {
   const std::uint64_t first = load(address, raw, order, where);
   if (is_done(context, first)) return first;
-  // What lies between the first look and the last changes nothing for others, and tells this thread
-  // at most to read nothing older. So the thread waits here, and its last look is one operation.
+  // The looks in between change nothing for other threads, and at most tell this one to read
+  // nothing older. The thread therefore blocks here, and its last look is one operation.
   const bool sc = order == seq_cst;
   Operation operation = atomic_operation(Kind::await, address, raw, sc, where);
   operation.on[0] = {operation.on[0].object, true, sc, true};
@@ -295,7 +294,7 @@ std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify func
   stores_[read].has_modification = true;
   take(stores_[read], acquires(order));
   const std::uint64_t old = stores_[read].value;
-  const Store before = stores_[read];  // put() may move it
+  const Store before = stores_[read];  // copied, as put() may move it
   const std::uint64_t value = function(old, operand);
   const Index index = put(place, position, value, order, &before);
   note_access(place, index, sc);
@@ -314,7 +313,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
   const Operation operation = atomic_operation(Kind::compare_exchange, address, raw, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
-  // What it may do: succeed on a store, or fail on one.
+  // What the operation may do: succeed on a store, or fail on one.
   struct Outcome {
     std::size_t position;
     bool succeeds;

@@ -1,4 +1,4 @@
-// Atomics, locks and threads as runtime/base/sync_primitives.hpp names them, for the tester.
+// Atomics, locks and threads for the tester, with the names of runtime/base/sync_primitives.hpp.
 #pragma once
 
 #include <chrono>
@@ -37,8 +37,9 @@ class Atomic {
       value_ = desired;
     }
   }
-  /// Loads until `is_done` holds of the value, which alone it looks at, and returns that value: for
-  /// `while (!is_done(load(order))) yield();`, of which every round would be explored.
+  /// Loads until `is_done` holds for the value, and returns it; `is_done` must look at nothing
+  /// else. Replaces `while (!is_done(load(order))) yield();`, every round of which would be
+  /// explored.
   template <class IsDone>
   T await(Order order, const IsDone& is_done, Where where = Where::current()) const noexcept {
     if (!is_active()) return value_;
@@ -108,11 +109,10 @@ class Atomic {
     return done;
   }
 
-  T value_;  // what a location begins with that was there before the execution; never written in
-             // one
+  T value_;  // initial value of a location older than the execution; never written during one
 };
 
-/// Plain memory that several threads use in turn. No two accesses may race.
+/// Plain memory that several threads use in turn. Two accesses must not race.
 template <class T>
 class Cell {
  public:
@@ -149,7 +149,7 @@ class Mutex {
   }
 
  private:
-  std::uint64_t place_[5] = {};  // an address of its own; as large as the system's
+  std::uint64_t place_[5] = {};  // gives it an address of its own; as large as the system's mutex
 };
 
 template <class Lock>
@@ -209,14 +209,14 @@ class Thread {
   static unsigned hardware_concurrency() noexcept { return 2; }
 
  private:
-  /// What is run need not be copied, which std::function would ask for.
+  /// Takes callables that cannot be copied, which std::function does not.
   template <class Body>
   static int start(Body body, Where where) {
     auto owned = std::make_shared<Body>(std::move(body));
     return spawn([owned] { (*owned)(); }, where);
   }
 
-  int number_ = 0;  // 0 is the body's
+  int number_ = 0;  // 0 is the body's thread
 };
 
 struct Clock {

@@ -1,4 +1,4 @@
-// What the tester says: traces, the table of what happened, and how far a search has got.
+// The tester's output: traces, the table of events, and the progress of a search.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace mc {
 namespace {
 
-// The digits of a trace, one for each choice; z stands for 35 and more: the next digit is added.
+// The digits of a trace, one for each choice. z stands for 35 and is followed by another digit,
+// which is added.
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t kMore = 35;
 
@@ -53,7 +54,7 @@ std::uint8_t Engine::replayed() {
 
 // --- the table
 
-/// Runs the failed execution once more, for the table of what happened.
+/// Runs the failed execution once more, to record the table of events.
 void Engine::log_again() {
   const Result found = result_;
   logging_ = true;
@@ -92,9 +93,10 @@ void Engine::log(const Operation& operation, const std::string& what) {
 
 // --- progress
 
-/// How much of the tree is done, if the rest is like what was seen. The share of each choice is
-/// divided among what is to be tried there: equally, but an alternative that takes one of b
-/// preemptions left has about b/n of what one has that takes none, when n choices are to come.
+/// The share of the tree that is done, assuming that the rest is like what was seen. The share of
+/// each choice is divided among the alternatives to be tried there. They count equally, except that
+/// with b preemptions left and n choices to come, an alternative that takes a preemption counts
+/// about b/n of one that takes none.
 double Engine::share_done() const {
   double done = 0;
   for (const auto& [number, part] : parts_) {
@@ -121,8 +123,8 @@ double Engine::share_done() const {
   return done;
 }
 
-/// Prints how far the search has got: on a terminal one line, which is written again and again;
-/// elsewhere a line each time.
+/// Prints the progress of the search: on a terminal, one line that is overwritten; elsewhere, a
+/// line each time.
 void Engine::tell_progress() {
   const double now = elapsed_s();
   const bool terminal = isatty(STDERR_FILENO) != 0;

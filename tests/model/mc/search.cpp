@@ -24,8 +24,8 @@ bool conflict(const Operation& first, const Operation& second) {
 
 // --- choices
 
-/// Begins the draws of an execution, which depend on the seed and its number alone, whichever job
-/// makes it.
+/// Begins the draws of an execution. They depend only on the seed and the execution's number,
+/// whichever job runs it.
 void Engine::begin_drawing(std::uint64_t execution) {
   random_ = options_.seed;
   random_ = draw() + execution;
@@ -38,9 +38,9 @@ std::uint64_t Engine::draw() {  // splitmix64
   return mixed ^ mixed >> 31;
 }
 
-/// Draws the thread that goes on. In pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS
-/// 2010) priorities are drawn when a thread begins, and `depth` - 1 times, at steps that are drawn,
-/// the thread that would run becomes the last.
+/// Draws the next thread. In pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS 2010) a
+/// thread draws its priority when it begins; at `depth` - 1 drawn steps, the thread that would run
+/// gets the lowest priority.
 int Engine::draw_thread(Threads enabled) {
   if (options_.search == Search::random) {
     for (auto skip = draw() % static_cast<unsigned>(std::popcount(enabled)); skip > 0; --skip) {
@@ -56,7 +56,7 @@ int Engine::draw_thread(Threads enabled) {
     return best;
   };
   for (std::size_t i = 0; i < changes_.size(); ++i) {
-    // Threads that change later come before those that have changed already.
+    // Later changes rank above earlier ones.
     if (changes_[i] == steps_) threads_[highest()].priority = i + 1;
   }
   return highest();
@@ -83,7 +83,7 @@ int Engine::new_node(Threads enabled) {
   node.sleep = sleep_;
   Threads awake = enabled & ~node.sleep;
   if (awake == 0) prune();
-  // What depends on nothing can come at once: any other order of it is the same.
+  // An operation without dependences can run at once: any other order is equivalent.
   for (Threads left = options_.preemptions < 0 ? awake : 0; left != 0; left &= left - 1) {
     const Operation& next = threads_[first_of(left)].next;
     if (next.dependences != 0 || next.kind == Kind::yield) continue;
@@ -117,7 +117,7 @@ bool Engine::is_enabled(int number) const {
   }
 }
 
-/// Those of `enabled` that can go on only because the time of their wait has passed.
+/// The threads of `enabled` that can continue only because their wait has timed out.
 Threads Engine::threads_at_deadline(Threads enabled) const {
   Threads late = 0;
   for (Threads left = enabled; left != 0; left &= left - 1) {
@@ -192,7 +192,7 @@ int Engine::choose(int count) {
   return node.chosen;
 }
 
-/// The current thread is about to do `operation`: returns when it is its turn.
+/// Announces the current thread's next operation, and returns when it is its turn.
 void Engine::arrive(Operation operation) {
   me().next = operation;
   hand_over();
@@ -200,7 +200,7 @@ void Engine::arrive(Operation operation) {
   me().has_looked |= is_a_look(operation.kind);
 }
 
-/// Goes on with the thread that is chosen, which may be the current one.
+/// Switches to the chosen thread, which may be the current one.
 void Engine::hand_over() {
   const int from = current_;
   const int to = next_thread();
@@ -220,17 +220,17 @@ void Engine::prune() {
   leave();
 }
 
-/// The current thread's operation happens now: finds what it races with, for the search.
+/// Runs the current thread's operation: finds the earlier ones that it races with, for the search.
 void Engine::event(const Operation& operation) {
   ThreadState& thread = me();
-  // A thread that is asleep stays so until something happens on which it depends.
+  // A sleeping thread stays asleep until something happens that it depends on.
   const Node& node = nodes_[depth_ - 1];
   if (options_.reduction && options_.preemptions < 0) {
     Threads asleep = (node.sleep | node.before) & ~only(current_);
     for (Threads left = asleep; left != 0; left &= left - 1) {
       const int other = first_of(left);
       const Operation& next = threads_[other].next;
-      // In either order, as what follows may not be tried at the choice it would have to come from.
+      // Either order wakes it, as what follows may not be tried at the choice that it would need.
       if (conflict(next, operation) || conflict(operation, next)) asleep &= ~only(other);
     }
     sleep_ = asleep;
@@ -265,13 +265,13 @@ void Engine::event(const Operation& operation) {
   pass_tick();
 }
 
-/// The event at `index` and the current one of `thread` may come in the other order as well.
+/// The event at `index` and the current one of `thread` may also happen in the other order.
 void Engine::race(Index index, int thread) {
   if (!options_.reduction || options_.search != Search::exhaustive || !replay_.empty()) return;
   add_backtrack(nodes_[index], index, thread);
   if (options_.preemptions < 0) return;
-  // The preemption that this takes may be one too many. A switch where the other thread had begun
-  // to run costs none.
+  // The preemption that this takes may exceed the bound. A switch at the point where the other
+  // thread began to run costs none.
   Index begin = index;
   for (Index i = index; i-- > 0;) {
     if (nodes_[i].count != 0) continue;
@@ -282,7 +282,7 @@ void Engine::race(Index index, int thread) {
 }
 
 void Engine::add_backtrack(Node& node, Index index, int thread) {
-  Threads useful = 0;  // those that can come first, or something that must come before them
+  Threads useful = 0;  // can come first, or must come before one that can
   for (Threads left = node.enabled; left != 0; left &= left - 1) {
     const int other = first_of(left);
     const Tick known = threads_[thread].events[other];
@@ -330,7 +330,7 @@ void Engine::run_thread() {
   inside = true;
   wrote();
   me().status = Status::finished;
-  // Nothing goes back to this stack.
+  // This stack is never resumed.
   const int to = next_thread();
   current_ = to;
   Context nowhere;
@@ -377,7 +377,7 @@ void Engine::run_once() {
   switch_to(search_, threads_[current_].context);
   inside = true;
   for (ThreadState& thread : threads_) {
-    // The memory of an abandoned execution's body is the arena's, and is gone.
+    // The memory of an abandoned execution's body was in the arena, and is gone.
     if (thread.body) new (&thread.body) std::function<void()>();
   }
   if (ended_ && !result_.failed) check_the_end();
@@ -393,7 +393,7 @@ void Engine::check_the_end() {
   }
 }
 
-/// A body that crashes is abandoned like any other that fails.
+/// Turns a crash of a body into a failure of its execution.
 class Crashes {
  public:
   Crashes() {

@@ -1,5 +1,5 @@
-// The tester's state: what an execution has done, and which executions are to come. Only for the
-// tester's own sources.
+// The tester's state: what an execution has done, and which executions are still to be run. Only
+// for the tester's own sources.
 #pragma once
 
 #include <sys/types.h>
@@ -27,29 +27,29 @@
 
 namespace mc {
 
-/// How far the clock goes on from one look to the next: a loop that takes some microseconds ends
+/// How far the clock advances between two looks: enough that a loop of a few microseconds ends
 /// soon.
 inline constexpr std::int64_t kClockStep_ns = 10'000;
 
 inline constexpr int kNoThread = -1;
-inline constexpr int kWhole = -1;  // a part that was not split from another
+inline constexpr int kWhole = -1;  // parent of a part that was not split off from another
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
-using Threads = std::uint32_t;  // a set: one bit each
+using Threads = std::uint32_t;  // a bit set
 using Tick = std::uint16_t;
 using Index = std::uint32_t;
 
 constexpr Threads only(int thread) { return Threads{1} << thread; }
 constexpr int first_of(Threads set) { return std::countr_zero(set); }
 
-// --- what partial-order reduction has to know of an operation
+// --- what partial-order reduction needs to know about an operation
 
-/// Something by which two operations depend on each other.
+/// Something through which two operations depend on each other.
 ///
-/// For an atomic without seq_cst it only matters whether a read comes before a write, which it
-/// could read: in any other order of two operations, whichever comes second can still take the
-/// place, in the order of modification, that it would have had as the first, or read what it would
-/// have read. For anything `exact`, it matters which comes first, if one of them writes.
+/// For an atomic without seq_cst, the order matters only if a read comes before a write that it
+/// could read otherwise. In every other order, the second operation can still take the place in the
+/// modification order, or read the value, that it would have had as the first. For anything
+/// `exact`, the order matters if one of the two writes.
 struct Dependence {
   Index object = 0;
   bool reads = false;
@@ -78,7 +78,7 @@ enum class Kind : std::uint8_t {
 
 [[nodiscard]] const char* name_of(Kind kind);
 
-/// Whether the thread finds out what others have done.
+/// Whether the thread learns what others have done.
 [[nodiscard]] constexpr bool is_a_look(Kind kind) {
   switch (kind) {
     case Kind::start:
@@ -107,7 +107,7 @@ struct Operation {
   void depends(Index object, bool writes) { on[dependences++] = {object, true, writes, true}; }
 };
 
-/// Whether the outcome may be another if the second comes first.
+/// Whether the outcome may differ if the second comes first.
 [[nodiscard]] constexpr bool conflict(const Dependence& first, const Dependence& second) {
   if (first.exact || second.exact) return first.writes || second.writes;
   return first.reads && second.writes;
@@ -119,11 +119,11 @@ struct Object {
     int thread;
     Tick tick;
     Dependence how;
-    bool unlocks = false;  ///< which matters to whoever tries to lock before
+    bool unlocks = false;  ///< matters to a try_lock that may come before
   };
   std::vector<Event> events;  ///< since the last exact write
-  VectorClock written;        ///< what the writes come after,
-  VectorClock read;           ///< the reads,
+  VectorClock written;        ///< the writes so far, and what precedes them
+  VectorClock read;           ///< the reads so far, and what precedes them
   VectorClock written_exactly;
   VectorClock read_exactly;
 
@@ -133,13 +133,13 @@ struct Object {
   }
 };
 
-// --- what the memory model has to know
+// --- what the memory model needs to know
 
-/// What a thread knows, or hands on by a store.
+/// What a thread knows, or passes on with a store.
 struct Knowledge {
   VectorClock before;       ///< happens before
-  VectorClock coherent;     ///< accesses that may not be read past, by fences
-  VectorClock coherent_sc;  ///< of these the sequentially consistent ones only
+  VectorClock coherent;     ///< accesses that fences forbid to read past
+  VectorClock coherent_sc;  ///< likewise, but only the sequentially consistent accesses
 
   void join(const Knowledge& other) {
     before.join(other.before);
@@ -152,13 +152,13 @@ struct Store {
   std::uint64_t value = 0;
   int thread = kNoThread;
   Tick tick = 0;
-  bool has_modification = false;  ///< a read-modify-write has taken it
-  std::uint32_t sequence = 0;     ///< of all stores of the execution
-  std::size_t event = 0;          ///< that it is in the table; 0: the object's beginning
-  VectorClock events;             ///< that it comes after
+  bool has_modification = false;  ///< a read-modify-write follows it
+  std::uint32_t sequence = 0;     ///< among all stores of the execution
+  std::size_t event = 0;          ///< its number in the table; 0: the initial value
+  VectorClock events;             ///< what it comes after
   Knowledge released;
-  Knowledge light;  ///< handed on to whoever passes a heavy fence
-  Knowledge heavy;  ///< handed on to whoever passes a light one
+  Knowledge light;  ///< acquired by a heavy fence
+  Knowledge heavy;  ///< acquired by a light fence
 };
 
 struct Access {
@@ -167,7 +167,7 @@ struct Access {
   bool seq_cst = false;
 };
 
-/// Whatever has an address: atomic, cell, mutex, condition.
+/// Anything that has an address: atomic, cell, mutex, condition.
 struct Place {
   const void* address = nullptr;
   bool alive = true;
@@ -175,17 +175,17 @@ struct Place {
   int creator = kNoThread;
   Tick created = 0;
   Index object = 0;  ///< 0: none yet
-  // an atomic
-  std::vector<Index> order;  ///< of modification
+  // for an atomic
+  std::vector<Index> order;  ///< the modification order
   std::vector<Access> accesses[kMaxThreads];
-  // a cell
+  // for a cell
   int writer = kNoThread;
   Tick write = 0;
   Tick reads[kMaxThreads] = {};
-  // a mutex
+  // for a mutex
   int holder = kNoThread;
   Knowledge released;
-  // a condition, or a futex
+  // for a condition or a futex
   Index queue_object = 0;
   std::vector<int> waiters;
 
@@ -217,21 +217,21 @@ struct ThreadState {
   Status status = Status::unused;
   std::function<void()> body;
   Operation next;
-  IsDone is_done = nullptr;  ///< of an await,
+  IsDone is_done = nullptr;  ///< of an await
   const void* done_context = nullptr;
   Tick tick = 0;
   Knowledge known;
-  Knowledge pending, pending_light, pending_heavy;     ///< read, and acquired by the next fence
+  Knowledge pending, pending_light, pending_heavy;     ///< read, to be acquired by the next fence
   Knowledge released, released_light, released_heavy;  ///< by the last fence
-  VectorClock events;  ///< that its next one comes after, for the reduction
+  VectorClock events;  ///< what its next event comes after, for the reduction
   std::vector<Index> node_of_event;
   bool woken = false;
   std::uint32_t own_writes = 0;
-  std::uint32_t seen_writes = 0;  ///< of others, when it went on after its last yield
+  std::uint32_t seen_writes = 0;  ///< by others, when it continued after its last yield
   bool has_looked = false;        ///< since its last yield
-  std::uint32_t fresh = 0;        ///< stores that it must see: it has yielded since
+  std::uint32_t fresh = 0;        ///< stores up to this one must be seen, since it has yielded
   std::vector<Local> locals;
-  std::uint64_t priority = 0;  ///< of pct: the highest runs
+  std::uint64_t priority = 0;  ///< of pct: the highest one runs
 
   void begin() {
     status = Status::running;
@@ -250,23 +250,23 @@ struct ThreadState {
 
 // --- the search
 
-/// A choice: of the thread that goes on, or of a number below `count`.
+/// A choice: of the next thread, or of a number below `count`.
 struct Node {
   std::uint8_t chosen = 0;
-  std::uint8_t count = 0;  ///< 0: of a thread
+  std::uint8_t count = 0;  ///< 0: a choice of a thread
   Threads enabled = 0;
   Threads backtrack = 0;  ///< to be tried here
-  Threads sleep = 0;      ///< need not be: what they would do has been done elsewhere
-  Threads before = 0;     ///< nor again under the chosen one: tried before it, or by others
-  Threads done = 0;       ///< tried; of numbers: how many of those that were given away
-  Threads given = 0;      ///< to other parts; of numbers: how many, the last ones
+  Threads sleep = 0;      ///< not to be tried: done elsewhere
+  Threads before = 0;     ///< asleep below the chosen one: tried before it, or by others
+  Threads done = 0;       ///< tried; for numbers: how many of those given away
+  Threads given = 0;      ///< to other parts; for numbers: how many, from the end
   int previous = kNoThread;
-  int preemptions = 0;  ///< up to this choice, without it
+  int preemptions = 0;  ///< before this choice
 
   [[nodiscard]] bool costs(int thread) const {
     return previous != kNoThread && thread != previous && (enabled & only(previous)) != 0;
   }
-  /// Whether something that was given away is still to be done.
+  /// Whether something given away is not done yet.
   [[nodiscard]] bool is_awaited() const { return count == 0 ? given != 0 : given != done; }
 };
 
@@ -277,15 +277,15 @@ bool write_all(int file, std::string_view text);
 
 /// A part of a search: see jobs.cpp.
 struct Part {
-  int parent = kWhole;      ///< that it was split from
-  std::vector<Node> nodes;  ///< the choices of its next execution
-  std::size_t floor = 0;    ///< the first of them that is its own; the others are its parent's
-  std::uint64_t next = 0;   ///< of the executions that are drawn,
-  std::uint64_t end = 0;    ///< up to this one
+  int parent = kWhole;      ///< what it was split from
+  std::vector<Node> nodes;  ///< of its next execution
+  std::size_t floor = 0;    ///< the first choice of its own; those before are its parent's
+  std::uint64_t next = 0;   ///< number of the next drawn execution
+  std::uint64_t end = 0;    ///< one past the last drawn execution
   bool ready = true;        ///< there is a next execution
-  std::uint64_t most = 0;   ///< executions, before others have their turn
-  pid_t job = 0;            ///< that makes executions of it
-  int pipe = -1;            ///< from that job
+  std::uint64_t most = 0;   ///< executions in this turn
+  pid_t job = 0;            ///< the process that runs executions of it
+  int pipe = -1;            ///< from that process
 };
 
 class Engine {
@@ -335,7 +335,7 @@ class Engine {
   [[nodiscard]] bool holds(const void* memory) const { return arena_.holds(memory); }
   [[noreturn]] void fail(const std::string& message);
 
-  bool inside = true;  ///< of the engine: what is allocated is not the execution's
+  bool inside = true;  ///< the engine: allocations are not the execution's
 
  private:
   static void thread_entry();
@@ -389,7 +389,7 @@ class Engine {
   [[noreturn]] void leave();
   [[noreturn]] void prune();
 
-  /// The object whose index is `known`, which is 0 until it is asked for.
+  /// The object with index `known`, which is 0 until the object is asked for.
   Index object(Index& known);
   Place& place_at(const void* address);
   Place& location_at(const void* address, std::uint64_t raw, Where where);
@@ -402,15 +402,15 @@ class Engine {
   void note_position(const Place& place, std::size_t position) {
     if (position + 1 != place.order.size()) ++stale_;
   }
-  /// Separates what the thread does next from what it has handed on so far.
+  /// Separates the thread's next events from what it has passed on so far.
   void pass_tick() {
     ++me().tick;
     me().known.before.set(current_, me().tick);
   }
   Operation atomic_operation(Kind kind, const void* address, std::uint64_t raw, bool seq_cst,
                              Where where);
-  /// Whether the order matters in which an access of an atomic is executed: a thread that has
-  /// yielded sees what was executed before, and under a bound not every order can be had.
+  /// Whether the order in which accesses of an atomic execute matters: a thread that has yielded
+  /// sees everything executed before, and under a bound not every order is reachable.
   [[nodiscard]] bool is_exact() {
     return options_.preemptions >= 0 || options_.stale >= 0 || me().fresh != 0;
   }
@@ -436,23 +436,23 @@ class Engine {
 
   // the search
   std::vector<Node> nodes_;
-  std::size_t depth_ = 0;  ///< of the execution under way
+  std::size_t depth_ = 0;  ///< in the current execution
   Threads sleep_ = 0;      ///< at the next choice of a thread
-  int last_ = kNoThread;   ///< that ran
+  int last_ = kNoThread;   ///< the thread that ran last
   int preemptions_ = 0;
-  bool ended_ = false;  ///< the execution: all threads have finished
+  bool ended_ = false;  ///< all threads of the execution have finished
   bool pruned_ = false;
-  std::vector<int> changes_;  ///< of pct: the steps after which the thread that runs is the last
-  int length_ = 0;            ///< of pct: steps of an execution; 0: not known yet
+  std::vector<int> changes_;  ///< of pct: the steps at which the running thread becomes the last
+  int length_ = 0;            ///< of pct: steps of an execution; 0: unknown yet
   std::uint64_t random_ = 0;
-  std::map<int, Part> parts_;  ///< what is left, by the order in which they were split off
-  std::atomic<bool>* job_is_idle_ = nullptr;  ///< the jobs see it, too
+  std::map<int, Part> parts_;  ///< still to be done, in the order in which they were split off
+  std::atomic<bool>* job_is_idle_ = nullptr;  ///< shared with the jobs
   std::string replay_;
   std::size_t replayed_ = 0;
 
   // the execution
   Arena arena_;
-  std::vector<Index> shadow_;  ///< of each byte of the arena: 0, or a place's number + 1
+  std::vector<Index> shadow_;  ///< for each byte of the arena: 0, or a place's number + 1
   std::unordered_map<const void*, Index> elsewhere_;
   std::vector<Place> places_;
   Index place_count_ = 0;
@@ -475,25 +475,25 @@ class Engine {
   VectorClock sc_operations_;  ///< the last such operation of each thread
   VectorClock light_fences_;
   VectorClock heavy_fences_;
-  bool asymmetric_ = false;  ///< a light or heavy fence was passed, in some execution
+  bool asymmetric_ = false;  ///< some execution has passed a light or heavy fence
   std::vector<std::string> log_;
   bool logging_ = false;
-  std::string checkpoint_;  ///< the file; empty: none is kept
+  std::string checkpoint_;  ///< its file; empty: none is kept
   struct sigaction before_ {};
   double next_progress_s_ = 0;
   double progress_interval_s_ = 0;
   double next_checkpoint_s_ = 0;
-  double earlier_s_ = 0;  ///< before the search was killed and went on
+  double earlier_s_ = 0;  ///< time spent before the search was killed and resumed
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-/// The engine that runs; null outside of check().
+/// The running engine; null outside check().
 extern Engine* engine;
 
-inline constexpr Index kFences = 0;  // objects that are there in every execution
+inline constexpr Index kFences = 0;  // objects that exist in every execution
 inline constexpr Index kAsymmetric = 1;
 
-/// A scope inside of the engine, entered from a body.
+/// A scope inside the engine, entered from a body.
 class Inside {
  public:
   Inside() { engine->inside = true; }

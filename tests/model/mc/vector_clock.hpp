@@ -8,7 +8,7 @@
 
 namespace mc {
 
-/// Threads of one execution, the body's own among them.
+/// The most threads of one execution, including the body's own.
 inline constexpr int kMaxThreads = 8;
 
 class VectorClock {

@@ -113,7 +113,7 @@ TEST(ChromeTrace, a_spawn_whose_poll_was_lost_has_no_arrow_and_a_poll_of_nobody_
   const PlainJson document = parsed(trace);
   EXPECT_FALSE(find(document, "task ?", 2).is_null());
   EXPECT_FALSE(find(document, "task ?", 2).at("args").contains("task"));
-  // Arrows that are left: those of the other task, and the one from the wake to the second poll.
+  // The remaining arrows: those of the other task, and the one from the wake to the second poll.
   EXPECT_EQ(lines_of(document, "s").size(), 2U);
 }
 

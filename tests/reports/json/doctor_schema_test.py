@@ -1,5 +1,5 @@
-"""Validates what doctor writes against docs/schema/doctor-v1.schema.json: of made-up machines. Of
-this one, tests/cli/doctor_test.py does.
+"""Validates what doctor writes for made-up machines against docs/schema/doctor-v1.schema.json.
+tests/cli/doctor_test.py does it for this machine.
 
 usage: doctor_schema_test.py PRINT_SAMPLE SCHEMA
 
@@ -28,7 +28,7 @@ class DoctorSchemaTest(SchemaCase, unittest.TestCase):
             ("findings 0 check", "moon"),
             ("findings 0 severity", "bad"),
             ("findings 0 found", None),
-            ("findings 0 severity", "unknown"),  # though something was found
+            ("findings 0 severity", "unknown"),  # although something was found
             ("floor 0 unit", "us"),
             ("floor 0 median", -1),
             ("at_work stolen_share", 2),

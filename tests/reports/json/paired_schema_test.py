@@ -20,7 +20,7 @@ from taskbench_command import BINARY, CommandTest
 
 class PairedSchemaTest(SchemaCase, CommandTest):
     def written(self, head, options="", command="gate", base=None, **others):
-        """What is written for these programs, which must follow the schema."""
+        """Returns what is written for these programs, which must follow the schema."""
         base = base or self.program("base", "sort=1000 gone=1")
         self.taskbench(
             f"{command} {options} --max-blocks 2 --inconclusive pass-always --json r.json "

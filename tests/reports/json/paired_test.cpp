@@ -55,7 +55,7 @@ TEST(PairedReader, reads_back_what_was_written) {
   EXPECT_EQ(file.outcome, Outcome::judged);
   EXPECT_EQ(file.report.benchmarks[0].cpu->verdict, verdict::Verdict::fail);
   EXPECT_FALSE(file.report.benchmarks[1].cpu);
-  // Written again, it must be equal: nothing was lost or changed.
+  // Written again, the text must be the same: nothing was lost or changed.
   EXPECT_EQ(to_json(file), text);
 }
 

@@ -1,4 +1,4 @@
-// Reading the result files of Google Benchmark, sound and unsound ones.
+// Reading Google Benchmark's result files, valid and invalid.
 #include "reports/json/reader.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
-"""Reads result files in the way of the tools that should be able to read them.
+"""Reads result files like the tools that should be able to read them.
 
 usage: readers_test.py PRINT_SAMPLE_RUN
 
-Each reader below follows the rules of the tool that it is named after, as its source had them;
-the files and versions are named. None of the tools' code is here.
+Each reader below follows the rules of the tool that it is named after, taken from the source files
+and versions named. It contains none of the tool's code.
 """
 
 import csv
@@ -36,8 +36,8 @@ def printed(form, run):
 
 
 def strict_json(text):
-    """As JavaScript's JSON.parse and Rust's serde_json: no NaN, no Infinity, no duplicate keys
-    that would hide one another."""
+    """Parses like JavaScript's JSON.parse and Rust's serde_json: no NaN, no Infinity, no duplicate
+    keys that would hide one another."""
 
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")
@@ -74,8 +74,8 @@ class ComparePy:
 
     @staticmethod
     def compare(old, new):
-        """report.py: rows are paired by name, then by position; both must have the time unit of
-        the first. {name: [change of real time]}, and how many repetitions the U test gets."""
+        """report.py: rows are paired by name, then by position; both must have the time unit of the
+        first. Returns {name: [change of real time]}, and how many repetitions the U test gets."""
         changes = {}
         repetitions = {}
         for name in dict.fromkeys(row["name"] for row in old):
@@ -101,7 +101,7 @@ class ComparePy:
 
     @staticmethod
     def geomean_rows(rows):
-        """calculate_geomean takes what is not an aggregate, and needs a known unit."""
+        """calculate_geomean skips aggregates, and needs a known unit."""
         rows = [row for row in rows if row.get("run_type") != "aggregate"]
         return [row["real_time"] * UNITS_IN_NS[row["time_unit"]] for row in rows]
 
@@ -150,14 +150,14 @@ class Bencher:
                 raise ValueError(f"bad name {name!r}")
             if isinstance(time, bool) or not isinstance(time, (int, float)):
                 raise ValueError(f"bad time {time!r}")
-            # The last one of equal names stays.
+            # The last of equal names remains.
             metrics[name] = time * UNITS_IN_NS[row["time_unit"]]
         return metrics
 
 
 def lnt(text):
     """llvm/llvm-test-suite litsupport/modules/microbenchmark.py: cpu_time by name, whatever the
-    unit says; of equal names the last stays."""
+    unit says; the last of equal names remains."""
     return {row["name"]: row["cpu_time"] for row in json.loads(text)["benchmarks"]}
 
 
@@ -225,7 +225,8 @@ class GitHubActionBenchmarkTest(unittest.TestCase):
         )
 
     def test_full_file_is_read_but_a_deviation_can_raise_an_alert(self):
-        """Why --json-flat exists: the same times, only noisier, alert by their stddev row."""
+        """Why --json-flat exists: the same times, only noisier, raise an alert through their stddev
+        row."""
         text = printed("json", "complete")
         previous = GitHubActionBenchmark.google_cpp(text)
         noisier = strict_json(text)
@@ -283,7 +284,7 @@ class CsvTest(unittest.TestCase):
     def test_pythons_reader_gives_back_what_was_written(self):
         for run in RUNS:
             with self.subTest(run=run):
-                # The hostile run has bytes that are not UTF-8: CSV passes them on.
+                # The hostile run has bytes that are not UTF-8; CSV passes them through.
                 output = subprocess.run(
                     [PRINT_SAMPLE_RUN, "csv", run], check=True, capture_output=True
                 ).stdout.decode("utf-8", "surrogateescape")

@@ -9,8 +9,8 @@ import jsonschema
 
 
 def closed(schema):
-    """The schema with every object closed that lists its keys: a key that the published schema
-    does not describe is an error here, though readers must ignore it."""
+    """Closes every object of the schema that lists its keys: here, a key that the published schema
+    does not describe is an error, although readers must ignore it."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -26,7 +26,8 @@ def refuse_constant(name):
 
 
 def printed(*command, statuses=(0,)):
-    """What the command prints: JSON in UTF-8, without the NaN and Infinity that Python takes."""
+    """Returns what the command prints: JSON in UTF-8, without the NaN and Infinity that Python
+    accepts."""
     result = subprocess.run(command, capture_output=True, check=False)
     assert result.returncode in statuses, result.stderr
     return json.loads(result.stdout.decode("utf-8"), parse_constant=refuse_constant)
@@ -37,7 +38,7 @@ GONE = object()
 
 
 def changed(document, path, value):
-    """A copy with `value` at the place that the keys in `path`, separated by spaces, lead to."""
+    """Returns a copy with `value` at the place given by the keys in `path`, separated by spaces."""
     result = copy.deepcopy(document)
     *steps, last = [int(key) if key.isdigit() else key for key in path.split()]
     place = result
@@ -61,15 +62,15 @@ class SchemaCase:
         cls.validator = jsonschema.Draft202012Validator(closed(cls.schema))
 
     def errors(self, document):
-        """What breaks the closed schema."""
+        """Returns the violations of the closed schema."""
         return [
             f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
             for error in self.validator.iter_errors(document)
         ]
 
     def check(self, good, broken, new_keys=()):
-        """Each of the changes makes a good document one that breaks the schema; but whoever follows
-        the published schema must accept the keys that later versions add."""
+        """Each change in `broken` must make a good document violate the schema; `new_keys`, like
+        the keys that later versions add, must be accepted by the published schema."""
         self.assertEqual(self.errors(good), [])
         for path, value in broken:
             with self.subTest(path, value=value):

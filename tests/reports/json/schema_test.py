@@ -33,15 +33,15 @@ class SchemaTest(SchemaCase, unittest.TestCase):
             ("benchmarks 0 real_time", None),
             ("benchmarks 0 steals", "many"),
             ("benchmarks 0 cpu_time", -1),
-            ("benchmarks 0 aggregate_name", "mean"),  # of a repetition
-            ("benchmarks 9 repetition_index", 0),  # of an aggregate
+            ("benchmarks 0 aggregate_name", "mean"),  # on a repetition
+            ("benchmarks 9 repetition_index", 0),  # on an aggregate
             ("benchmarks 0 repetition_index", GONE),
             (f"{case} parameters", GONE),
             (f"{case} parameters", {"depth": "deep"}),
             (f"{case} summary samples", 0),
             ("taskbench environment kernel", ""),
             ("taskbench drift stolen_share", 1.1),
-            ("taskbench drift moved", ["seconds"]),  # which does not move
+            ("taskbench drift moved", ["seconds"]),  # which cannot move
             (f"{case} errors", "wrong"),
             (f"{case} events_per_iteration", [{"event": "cycles"}]),  # without a reason
         ), new_keys=("taskbench new_key", f"{case} summary new_key", "context new_key"))

@@ -64,7 +64,7 @@ TEST(Writer, caches_and_load_are_arrays_even_when_nothing_is_known) {
   EXPECT_EQ(context["caches"], Json::array());
   EXPECT_EQ(context["load_avg"], Json::array());
   EXPECT_EQ(context["json_schema_version"], 1);
-  // Unknown is left out, as Google Benchmark does; false or 0 would be claims.
+  // Unknown values are left out, as in Google Benchmark; false or 0 would be claims.
   for (const char* key : {"num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled",
                           "library_version", "library_build_type", "taskbench_build_type",
                           "taskbench_compiler", "taskbench_git_commit"}) {
@@ -124,8 +124,8 @@ TEST(Writer, aggregate_row_has_google_benchmarks_keys_and_values) {
   const double ratio = row_named(file, name + "_stddev")["real_time"].get<double>() /
                        row_named(file, name + "_mean")["real_time"].get<double>();
   EXPECT_DOUBLE_EQ(cv["real_time"], ratio);
-  // Deviations of 0, 0.4, -0.6, 1.3, -0.2, 0.9, -0.8, 3.1 and -1.1 per cent: what
-  // stdev() over mean() of Python's statistics module gives.
+  // Deviations of 0, 0.4, -0.6, 1.3, -0.2, 0.9, -0.8, 3.1 and -1.1 per cent: the result of stdev()
+  // over mean() in Python's statistics module.
   EXPECT_NEAR(ratio, 0.0129568106312, 1e-12);
 }
 
@@ -163,8 +163,8 @@ TEST(Writer, counters_never_take_a_key_of_google_benchmark) {
 TEST(Writer, there_is_no_nan_and_no_infinity_anywhere) {
   for (const samples::NamedRun& sample : samples::all()) {
     for (const std::string& text : {to_json(sample.make()), to_flat_json(sample.make())}) {
-      // Only quoted strings may say so; outside of them the words would not be JSON, and parse()
-      // would throw. Overflow to infinity would survive it.
+      // Only quoted strings may contain the words; elsewhere they would not be JSON, and parse()
+      // would throw. A number that overflows to infinity would pass parse().
       const Json file = Json::parse(text);
       for (const Json& row : file["benchmarks"]) {
         for (const auto& [key, value] : row.items()) {
@@ -205,7 +205,7 @@ TEST(Writer, partial_run_is_marked_and_keeps_what_it_has) {
   const Json file = written(samples::partial_run());
   EXPECT_EQ(file["taskbench"]["partial"], true);
   EXPECT_EQ(names(file).size(), 3U + 4U + 2U + 4U);
-  EXPECT_EQ(file["benchmarks"][0]["repetitions"], 9);  // asked for
+  EXPECT_EQ(file["benchmarks"][0]["repetitions"], 9);  // as requested
   EXPECT_EQ(file["taskbench"]["cases"][0]["summary"]["samples"], 3);
   const Json& unmeasured = file["taskbench"]["cases"][2];
   EXPECT_EQ(unmeasured["failed"], false);
@@ -218,7 +218,7 @@ TEST(Writer, taskbench_object_has_version_environment_settings_and_cases) {
   EXPECT_EQ(ours["schema_version"], 1);
   EXPECT_EQ(ours["version"], "0.1.0");
   EXPECT_EQ(ours["environment"]["cpu_model"], "Intel(R) Xeon(R) Processor @ 2.00GHz");
-  EXPECT_TRUE(ours["environment"]["cpu_governor"].is_null());  // could not be found out
+  EXPECT_TRUE(ours["environment"]["cpu_governor"].is_null());  // could not be determined
   EXPECT_EQ(ours["environment"]["memory_bytes"], 8'325'898'240);
   EXPECT_EQ(ours["settings"]["command_line"],
             Json::array({"taskbench", "run", "--json", "results.json"}));
@@ -370,7 +370,7 @@ TEST(Writer, what_was_counted_hides_no_counter_of_the_scheduler_and_no_key) {
   EXPECT_EQ(rows[0]["counter_steals"], 7);
   EXPECT_EQ(rows[0]["threads"], 1);
   EXPECT_EQ(rows[0]["counter_threads"], 8);
-  for (const Json& row : rows) {  // one counting process has no spread
+  for (const Json& row : rows) {  // a single counting process has no spread
     const bool of_spread = row.value("aggregate_name", "") == "cv";
     EXPECT_EQ(row.contains("counter_steals"),
               !of_spread && row.value("aggregate_name", "") != "stddev");

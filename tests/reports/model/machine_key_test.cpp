@@ -40,7 +40,7 @@ TEST(machine_key, names_folders_whatever_the_machine_is_called) {
 }
 
 TEST(machine_key, does_not_change_between_versions_of_taskbench) {
-  // Folders of stored baselines are called so.
+  // Folders of stored baselines have these names.
   EXPECT_EQ(machine_key(sample()), "xeon-platinum-8481c-2cpu-kvm-dc87cab8");
   EXPECT_EQ(baseline_key(sample()), "xeon-platinum-8481c-2cpu-kvm-69123393");
 }

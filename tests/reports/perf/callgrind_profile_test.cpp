@@ -8,7 +8,7 @@
 namespace taskbench::reports::perf {
 namespace {
 
-// What callgrind 3.19 writes with kCallgrindFormat, shortened.
+// Output of callgrind 3.19 with kCallgrindFormat, shortened.
 constexpr std::string_view kProfile =
     "# callgrind format\n"
     "version: 1\n"
@@ -70,7 +70,7 @@ TEST(CallgrindProfile, of_another_process_is_added_by_its_names) {
     EXPECT_EQ(sum.names[sum.calls[i].callee_object], other.names[other.calls[i].callee_object]);
     EXPECT_EQ(sum.calls[i].calls, other.calls[i].calls);
   }
-  // A name that both have is one name.
+  // A name in both profiles is a single name.
   EXPECT_EQ(std::ranges::count(sum.names, "/usr/lib/libc.so.6"), 1);
 }
 

@@ -9,7 +9,7 @@
 namespace taskbench::reports::perf {
 namespace {
 
-/// The kind of an instruction in a function; empty if it is of none.
+/// The kind of an instruction in a function; empty if it has none.
 std::string kind_of(std::string_view text, std::string_view function = "f()") {
   for (const InstructionKind& kind : instruction_kinds()) {
     if (kind.is_instruction != nullptr && kind.is_instruction(text, function)) {

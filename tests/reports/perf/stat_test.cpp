@@ -1,16 +1,16 @@
 // The files in stat/ are named after the version of perf; none is made up. Debian's perf 5.10.262,
-// 6.1.187, 6.12.107 and 7.2.13 were run on a virtual machine without a PMU. Files of machines with
-// a PMU were recorded by others, who have published them:
+// 6.1.187, 6.12.107 and 7.2.13 were run on a virtual machine without a PMU. Files from machines
+// with a PMU were recorded and published by others:
 //
 // - 6.0-with-pmu: Arnaldo Carvalho de Melo, linux-kernel, <Yo4QgwigIfBX4jlJ@kernel.org>
 // - 6.5-with-pmu, 6.5-hybrid: Kan Liang, linux-kernel,
-//   <20230616031420.3751973-1-kan.liang@linux.intel.com>
+//     <20230616031420.3751973-1-kan.liang@linux.intel.com>
 // - 6.13-hybrid: James Clark, linux-kernel, <20241112160048.951213-3-james.clark@linaro.org>
 // - 6.13-comma: Namhyung Kim, linux-kernel, <20241125071653.1350621-1-namhyung@kernel.org>
 // - 6.x-with-pmu-fields, 6.x-not-counted-fields: VaRA-Tool-Suite, July 2023,
-//   tests/report/test_linux_perf_report.py
+//     tests/report/test_linux_perf_report.py
 //
-// The recordings from linux-kernel are from the weeks before that release.
+// The recordings from linux-kernel are from the weeks before the release in their name.
 #include "reports/perf/stat.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string recorded(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Parses a file; nothing that perf has written is damaged.
+/// Parses a file; nothing that perf wrote may count as damaged.
 PerfOutput parsed(const std::string& name) {
   PerfOutput output = parse_perf_stat(recorded(name));
   EXPECT_EQ(output.damage, "") << name;
@@ -52,16 +52,16 @@ TEST(perf_stat_test, what_each_version_and_machine_counted_is_read) {
   for (const Row& row : std::initializer_list<Row>{
            {"6.1-without-pmu.txt", 7, 0, "cycles", {}, unsupported},
            {"6.1-without-pmu.txt", 7, 2, "task-clock", 697093},
-           {"6.1-without-pmu.txt", 7, 4, "cpu-migrations", 0},  // a zero that was counted
+           {"6.1-without-pmu.txt", 7, 4, "cpu-migrations", 0},  // a counted zero
            {"6.1-without-pmu-fields.txt", 3, 0, "cycles", {}, unsupported},
            {"6.1-without-pmu-fields.txt", 3, 1, "task-clock", 570000},
            {"6.1-without-pmu-fields.txt", 3, 2, "context-switches", 0},
-           // Metrics between the events are passed over.
+           // Metrics between the events are skipped.
            {"6.0-with-pmu.txt", 10, 7, "instructions", 150684},
            {"6.0-with-pmu.txt", 10, 8, "branches", 29735},
            {"6.0-with-pmu.txt", 10, 9, "branch-misses", {}, "not counted"},
            {"6.5-with-pmu.txt", 8, 4, "cycles", 48433482},
-           // Multiplexed events were counted for a share of the time.
+           // Multiplexed events were counted for part of the time.
            {"6.x-with-pmu-fields.txt", 14, 7, "instructions", 944044714, "", 0.75},
            {"6.x-with-pmu-fields.txt", 14, 12, "LLC-loads", {}, unsupported},
            {"6.x-not-counted-fields.txt", 14, 10, "L1-dcache-loads", {}, "not counted"},
@@ -69,7 +69,7 @@ TEST(perf_stat_test, what_each_version_and_machine_counted_is_read) {
            {"6.5-hybrid.txt", 8, 4, "cpu_core/cycles/", 18685492},
            {"6.5-hybrid.txt", 8, 5, "cpu_atom/cycles/", 255620352, "", 0.54},
            {"6.13-hybrid.txt", 2, 0, "cpu_atom/branch-misses/", {}, "not counted"},
-           // A comma after the last field.
+           // A comma follows the last field.
            {"6.13-comma.txt", 5, 1, "topdown-retiring", 3817732},
            {"6.13-comma.txt", 5, 4, "topdown-bad-spec", 1418181},
        }) {
@@ -226,7 +226,7 @@ TEST(perf_reason_test, is_the_part_that_says_why) {
 }
 
 TEST(perf_reason_test, a_machine_that_counts_none_of_the_events_is_what_older_versions_print) {
-  // perf 7.2, which ends with status 1 where older versions print <not supported>.
+  // perf 7.2 exits with status 1 where older versions print <not supported>.
   EXPECT_EQ(perf_reason("Error:\nNo supported events found.\nThe cycles event is not supported.\n"),
             "not supported by this machine");
 }

@@ -23,11 +23,11 @@ TEST(DisplayWidth, counts_columns_and_not_bytes) {
            {"work_stealing ×2", 16},
            {"–", 1},
            {"───", 3},
-           {"東京", 4},  // two columns a character
+           {"東京", 4},  // two columns per character
            {"서울", 4},
            {"🚀", 2},
            {"e\u0301", 1},      // a combining mark takes none
-           {"a\xFFz", 3},       // what is not UTF-8 takes one a byte
+           {"a\xFFz", 3},       // invalid UTF-8 takes one per byte
            {"\xC3", 1},         // cut off
            {"\xC3(", 2},        // not continued
            {"\xC0\x80", 2},     // overlong
@@ -43,7 +43,7 @@ TEST(Printable, has_no_character_that_steers_reorders_or_breaks_xml) {
            {"\xFFz", "\uFFFDz"},
            {"two\nlines, µs", "two\nlines, µs"},
            {"a\u202eb\u2066c\uffffd", "a\uFFFDb\uFFFDc\uFFFDd"},
-           {"\u05d0\u200f é", "\u05d0\u200f é"},       // writing from the right is writing
+           {"\u05d0\u200f é", "\u05d0\u200f é"},       // right-to-left text is allowed
            {"\xe0\x80\xbc", "\uFFFD\uFFFD\uFFFD"},     // an overlong '<'
            {"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"}}) {  // half a surrogate pair
     EXPECT_EQ(printable(text), shown);

@@ -89,7 +89,7 @@ Sample sample_of(int count, const std::function<BenchmarkVerdict(int)>& row, dou
 
 std::string comment_of(const Sample& sample) {
   std::string text = markdown(comment({.trial = sample.trial, .report = sample.report}, {}));
-  // Written for whoever wants to read them, or to see them in a browser.
+  // Writes the comments to files, to read them or to look at them in a browser.
   if (const char* folder = std::getenv("TASKBENCH_COMMENTS")) {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     static int number = 0;
@@ -310,7 +310,7 @@ TEST(Comment, names_repetitions_that_were_fitted_into_the_budget_with_the_budget
                {"(--budget 4m --repetitions 3 --min-time 0.2ms).",
                 "3 repetitions of 0.2 ms in each process (fewer or shorter than 9 of 1 ms, so that "
                 "more blocks fit the budget);"});
-  setup.explored_s = 60;  // what comes before the blocks counts, too
+  setup.explored_s = 60;  // the time before the blocks counts, too
   expect_parts(comment_of(sample), {"(--budget 6m --repetitions"});
   setup.repetitions = 9;
   setup.min_time_s = 0.004;

@@ -89,8 +89,8 @@ TEST(Counts, the_headline_says_that_counts_are_exact) {
       "exact, not timed");
 }
 
-/// The lines that explain a benchmark "sort", whose wall time has grown by a tenth, and its CPU
-/// time by `cpu_change`.
+/// The lines that explain a benchmark "sort" whose wall time has grown by a tenth, and its CPU time
+/// by `cpu_change`.
 Sentences lines_of(std::vector<model::Explanation> explanations, double cpu_change = 0.1) {
   model::PairedTrial trial;
   verdict::PairedReport report;

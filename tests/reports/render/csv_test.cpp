@@ -13,7 +13,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-/// A reader by the grammar of RFC 4180, with LF for line ends.
+/// Reads by the grammar of RFC 4180, with LF as line end.
 std::vector<Record> parse(const std::string& text) {
   std::vector<Record> records(1);
   std::string field;
@@ -99,7 +99,7 @@ TEST(Csv, what_was_not_measured_is_empty_and_not_zero) {
   EXPECT_EQ(value(hostile, 2, "steals_per_iteration"), "");  // not counted here
   EXPECT_EQ(value(hostile, 1, "operations_per_iteration"), "");
   EXPECT_EQ(value(hostile, 1, "iterations"), "1663");
-  EXPECT_EQ(value(hostile, 1, "iterations_per_iteration"), "7");  // a counter of that name
+  EXPECT_EQ(value(hostile, 1, "iterations_per_iteration"), "7");  // a counter with that name
 }
 
 TEST(Csv, failed_case_has_one_record_with_its_error_and_no_numbers) {

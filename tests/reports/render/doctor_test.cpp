@@ -45,7 +45,7 @@ TEST(doctor_table, counts_the_findings) {
 
 TEST(doctor_table, compares_the_workloads_with_the_floor) {
   const std::string text = of(samples::quiet_facts());
-  // 33.15 ns are 1.6 readings of 21 ns, 5.5 instructions of 6 ns, a thousandth of a wake-up.
+  // 33.15 ns are 1.6 clock readings of 21 ns, 5.5 instructions of 6 ns, a thousandth of a wake-up.
   expect_parts(text, {"chained_spawn (spawn)", "NOT MEASURED spawn_many"});
   for (const std::string& line : text_lines(text)) {
     if (!line.starts_with("chained_spawn")) continue;

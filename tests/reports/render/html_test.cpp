@@ -103,7 +103,7 @@ TEST(Html, can_be_used_without_eyes_and_without_a_mouse) {
 
 TEST(Html, says_why_a_plot_is_missing) {
   const std::string page = html(hostile_document(), plots());
-  EXPECT_TRUE(contains(page, "would stand here: gnuplot &lt;b&gt;is&lt;/b&gt; not installed."));
+  EXPECT_TRUE(contains(page, "would appear here: gnuplot &lt;b&gt;is&lt;/b&gt; not installed."));
 }
 
 TEST(InlineSvg, takes_the_colour_of_the_page_and_has_ids_of_its_own) {
@@ -148,7 +148,7 @@ TEST(DocumentMarkdown, text_from_outside_cannot_break_it) {
   EXPECT_FALSE(contains(text, "\x1b"));
   EXPECT_FALSE(contains(text, "plots/missing"));
   expect_parts(text, {"![&lt;script>", "](plots/plot.svg)\n\n[PNG](plots/plot.png). ",
-                      "would stand here: gnuplot &lt;b>is&lt;/b> not installed.*"});
+                      "would appear here: gnuplot &lt;b>is&lt;/b> not installed.*"});
 }
 
 TEST(DocumentMarkdown, folds_what_the_page_folds) {

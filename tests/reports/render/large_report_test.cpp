@@ -1,5 +1,5 @@
-// Reports of more benchmarks, results and samples than anybody looks at one by one, and of values
-// that no clock shows.
+// Reports with more benchmarks, results and samples than anybody looks at one by one, and with
+// values that no clock shows.
 #include <gtest/gtest.h>
 
 #include <algorithm>

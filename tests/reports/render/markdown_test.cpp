@@ -11,7 +11,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// Bars that separate cells, not those that are escaped.
+/// Counts the bars that separate cells, not those that are escaped.
 std::size_t cells_of(const std::string& line) {
   std::size_t bars = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {

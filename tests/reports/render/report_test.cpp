@@ -64,7 +64,7 @@ TEST(Report, of_one_result_shows_every_sample_of_every_workload) {
   EXPECT_EQ(section(document, "history"), nullptr);
   const std::string data = plot(document, "distribution-chained_spawn").data;
   const std::string samples = data.substr(0, data.find("# index 1"));
-  EXPECT_EQ(std::ranges::count(samples, '\n'), 9 + 2 + 2);  // two of comments, two empty ones
+  EXPECT_EQ(std::ranges::count(samples, '\n'), 9 + 2 + 2);  // two comment lines, two empty lines
   EXPECT_TRUE(contains(plot(document, "distribution-chained_spawn").script,
                        "set xlabel 'wall time of one iteration (µs)'"));
   EXPECT_TRUE(contains(markdown(document, {}), "Every dot is one repetition, 9 in each row"));
@@ -110,7 +110,7 @@ TEST(Report, shows_what_workloads_observed_with_its_unit_and_not_per_operation) 
 
 TEST(Report, counts_per_operation) {
   EXPECT_TRUE(shown_cases({}).empty());
-  // 0.31 steals in 1,000 spawns
+  // 0.31 steals in 1,000 spawns.
   expect_parts(markdown_of(samples::complete_run()),
                {"Counters per operation: medians over the repetitions.", "| 0.00031 |"});
 }
@@ -128,7 +128,7 @@ TEST(Report, gives_counters_a_row_each_and_benchmarks_tables_that_a_page_is_wide
   EXPECT_EQ(widths, (std::vector<std::size_t>{7, 7})) << "twelve benchmarks, six abreast";
 }
 
-/// Everything that a counter may be, with shares that differ between the cases.
+/// Every kind of counter, with shares that differ between the cases.
 model::Run counted_run_with_all() {
   model::Run run = samples::counted_run();
   for (model::Case& each : run.cases) {
@@ -281,8 +281,8 @@ TEST(Report, history_of_more_machines_than_colours_says_that_colours_repeat) {
   EXPECT_FALSE(contains(seven, "of them for 7 colours"));
   expect_parts(text_of(8),
                {"Marks of different colours or shapes come from different machines",
-                "There are 8 of them for 7 colours: dots and lines of one colour need not be of "
-                "one."});
+                "There are 8 of them for 7 colours: dots and lines of one colour may belong to "
+                "several."});
 }
 
 TEST(Report, warns_of_what_makes_times_doubtful) {
@@ -307,7 +307,7 @@ TEST(Report, warns_of_what_makes_times_doubtful) {
 
 TEST(Report, of_every_sample_is_whole) {
   for (const samples::NamedRun& sample : samples::all()) {
-    if (sample.name == "hostile") continue;  // its times are none that a reader takes
+    if (sample.name == "hostile") continue;  // no reader accepts its times
     const Document document = document_of(sample.make());
     const std::string page = html(document, {});
     EXPECT_EQ(page, html(document_of(sample.make()), {})) << "the same for the same inputs";

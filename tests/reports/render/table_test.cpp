@@ -100,7 +100,7 @@ TEST(Table, shows_distributions_where_they_cost_no_other_column) {
     return contains(text, "distrib") && contains(text, "█");
   };
   EXPECT_TRUE(has_it(80));
-  EXPECT_FALSE(has_it(100));  // a second block of lines would be too much for it
+  EXPECT_FALSE(has_it(100));  // it would need a second block of lines
   EXPECT_TRUE(has_it(120));
   EXPECT_FALSE(contains(table(samples::complete_run(), {false, 120}), "█"));
   EXPECT_FALSE(

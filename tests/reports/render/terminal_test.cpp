@@ -1,4 +1,4 @@
-// How documents look on a terminal.
+// The layout of documents on a terminal.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -19,7 +19,7 @@ std::string line_with(const std::string& text, const std::string& begin) {
   return "";
 }
 
-/// The cells of a line: what two spaces or more divide.
+/// The cells of a line, which are separated by two or more spaces.
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> result;
   for (std::size_t at = 0; at < line.size();) {
@@ -39,7 +39,7 @@ TEST(TraceTable, has_a_line_for_each_worker_and_one_for_the_threads_outside) {
   EXPECT_EQ(cells(line_with(text, "worker 0")),
             (Cells{"worker 0", "2", "1", "1", "0", "1", "0", "40.0 %", "0.0 %", "0.0 %", "2.000 µs",
                    "8", "0"}));
-  // Shares are of the known time: 9,500 ns.
+  // Shares refer to the known time: 9,500 ns.
   EXPECT_EQ(cells(line_with(text, "worker 1")),
             (Cells{"worker 1", "1", "0", "0", "1", "0", "1", "0.0 %", "36.8 %", "26.3 %",
                    "1.000 ns", "7", "1,234"}));

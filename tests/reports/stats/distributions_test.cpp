@@ -23,8 +23,8 @@ TEST(NormalQuantile, equals_scipys) {
   EXPECT_EQ(normal_quantile(0.5), 0);
 }
 
-// boost::math::quantile(boost::math::students_t(degrees), p), Boost 1.74. SciPy 1.10.1's t.ppf has
-// the same first nine digits and not more.
+// boost::math::quantile(boost::math::students_t(degrees), p), Boost 1.74. SciPy 1.10.1's t.ppf
+// agrees only in the first nine digits.
 TEST(StudentTQuantile, equals_boosts) {
   expect_close(student_t_quantile(0.995, 7), 3.499483297350493);
   expect_close(student_t_quantile(0.9985, 15), 3.535024618550803);

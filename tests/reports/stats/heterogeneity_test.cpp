@@ -1,4 +1,5 @@
-// Differences between groups: against a published analysis of variance, and of made-up groups.
+// Differences between groups: compared with a published analysis of variance, and for made-up
+// groups.
 #include "reports/stats/heterogeneity.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ TEST(heterogeneity_test, groups_that_mean_nothing_seldom_differ_in_any_of_severa
     for (const auto& each : heterogeneity(rows, groups, 1)) any = any || each.p_adjusted <= 0.05;
     found += any ? 1 : 0;
   }
-  EXPECT_LE(found, 20);  // 10 are expected; more have a chance of 0.2 %
+  EXPECT_LE(found, 20);  // 10 are expected; more than 20 have a chance of 0.2 %
   EXPECT_GE(found, 2);
 }
 

@@ -1,4 +1,4 @@
-// Levels fitted to differences, against numpy's least squares.
+// Levels fitted to differences, compared with numpy's least squares.
 #include "reports/stats/levels.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ TEST(Levels, of_two_members_are_the_mean_difference_whatever_its_direction) {
   EXPECT_NEAR(levels[1], 0.02, 1e-15);
 }
 
-// numpy 1.24.2: a = zeros((6, 4)); a[k, to] = 1, a[k, from] = -1; numpy.linalg.lstsq(a, d)[0],
-// which is the solution of the least norm, and so of mean 0.
+// numpy 1.24.2: a = zeros((6, 4)); a[k, to] = 1, a[k, from] = -1; numpy.linalg.lstsq(a, d)[0], the
+// solution with the least norm, and therefore with mean 0.
 TEST(Levels, agree_with_numpy) {
   const auto levels = fitted_levels(4, std::vector<PairDifference>{{0, 1, 0.071},
                                                                    {1, 2, -0.042},

@@ -1,4 +1,4 @@
-// Seeded noise for tests of statistics. Every test prints the seed it took.
+// Seeded noise for tests of statistics. Each test prints its seed.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,8 @@ class Noise {
     return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
   }
 
-  /// Student's t with 2 degrees of freedom: no variance. Tails as on a shared machine, or worse.
+  /// Student's t with 2 degrees of freedom: no variance, and tails as on a shared machine, or
+  /// worse.
   double heavy() { return normal() / std::sqrt(-std::log(uniform())); }
 
   std::vector<double> normals(std::size_t count) {

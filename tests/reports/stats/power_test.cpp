@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What the test alone detects, if every change matters.
+/// What the test alone detects if every change matters.
 double detectable(double deviation, std::size_t blocks, double epsilon, const TestErrors& errors) {
   return minimum_failing_effect(deviation, blocks, epsilon, 0, errors);
 }
@@ -63,7 +63,7 @@ TEST(MinimumFailingEffect, is_found_with_the_power_that_it_names) {
       std::vector<double> differences = noise.normals(one.blocks);
       const double change = detectable(0.02, one.blocks, 0.01, {.alpha = one.alpha, .beta = 0.2});
       for (double& difference : differences) difference = 0.02 * difference + std::log1p(change);
-      // As sign_flip_test decides (walsh_test.cpp), but faster.
+      // Decides like sign_flip_test (walsh_test.cpp), but faster.
       found += lower_bound(differences, one.alpha) > std::log1p(0.01);
     }
     EXPECT_NEAR(static_cast<double>(found) / kTrials, 0.8, 0.05 + four_errors(0.8, kTrials) / 2)

@@ -1,5 +1,5 @@
-// Which schedule of looks decides soonest: simulated trials of changes as they are to be expected.
-// TASKBENCH_SCHEDULE_TRIALS=N makes N trials of each row and prints the table of docs/adr/0037.
+// Schedules of looks: which one decides soonest in simulated trials of realistic changes.
+// TASKBENCH_SCHEDULE_TRIALS=N runs N trials for each row and prints the table of docs/adr/0037.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ int trials() {
   return asked != nullptr ? std::atoi(asked) : 15;
 }
 
-/// Most changes change nothing; of the others, half change less than 5 %.
+/// Most changes have no effect; of the others, half have one below 5 %.
 double expected_effect(Noise& noise) {
   const double kind = noise.uniform();
   if (kind < 0.6) return 0;
@@ -52,7 +52,8 @@ std::vector<double> student_3(Noise& noise, std::size_t blocks) {
   return values;
 }
 
-/// Of each process, ABBA or BAAB, while the machine's level wanders by a half of the noise.
+/// Noise per process, in the order ABBA or BAAB, while the machine's level wanders by half the
+/// noise.
 std::vector<double> drifting(Noise& noise, std::size_t blocks) {
   std::vector<double> values(blocks);
   double level = 0;
@@ -95,8 +96,8 @@ struct Outcome {
   double false_fails = 0;
 };
 
-/// Trials of so many benchmarks, of which the last has changed as it may be expected, and the
-/// others have not. A trial ends when that one is decided.
+/// Simulates trials of this many benchmarks: the last one has changed by an expected effect, the
+/// others have not. A trial ends when the last one is decided.
 Outcome outcome_of(const Schedule& schedule, const Kind& kind, std::size_t benchmarks) {
   Noise noise(kSeed);
   Outcome outcome;

@@ -89,7 +89,7 @@ TEST(Looks, of_too_few_blocks_for_a_strict_alpha_spend_none_of_it) {
   EXPECT_NEAR(alpha_of(table), 0.001, 1e-15);
 }
 
-// What the share of alpha at the first look is for.
+// Why a share of alpha is spent at the first look.
 TEST(Looks, find_a_great_slowdown_at_the_first_and_a_small_one_no_later_than_at_doublings_only) {
   constexpr int kTrials = 300;
   constexpr double kDeviation = 0.05;
@@ -132,8 +132,8 @@ TEST(LastLook, spends_what_the_looks_before_it_left) {
   EXPECT_EQ(last(20).blocks, 20U);
 }
 
-// With a budget of 12 blocks: the looks at 8 and at the end. Alpha is large, so that there are
-// enough false alarms.
+// With a budget of 12 blocks: the looks at 8 and at the end. Alpha is large, to get enough false
+// alarms.
 TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
   constexpr int kTrials = 1000;
   constexpr double kAlpha = 0.1;
@@ -163,8 +163,8 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
   EXPECT_GE(false_passes, kTrials * kPassError / 2);
 }
 
-// When a trial ends depends on its data: intervals with the stated level at each single look miss
-// the truth at one of the looks far more often.
+// The end of a trial depends on its data: intervals with the stated level at each single look would
+// miss the truth at some look far more often.
 TEST(Looks, intervals_by_what_each_may_spend_hold_the_truth_at_all_of_them_as_often_as_stated) {
   constexpr int kTrials = 250;
   constexpr TrialErrors kErrors{0.01, 0.05, 32};

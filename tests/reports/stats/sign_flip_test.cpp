@@ -32,13 +32,13 @@ double p_of(const Values& differences, double shift = 0) {
   return slower({differences}, {shift}).p.front();
 }
 
-/// Three workloads of seven blocks, a shift for each.
+/// Three workloads of seven blocks, with a shift for each.
 const Table kThree = {{.021, -.004, .013, .030, .008, .017, -.002},
                       {.002, .011, -.009, .004, .015, -.001, .006},
                       {.05, .02, -.07, .03, .09, .04, .01}};
 const Values kShifts = {.003, .001, .01};
 
-/// Workloads that share much of their noise, each of another size and one of them quiet.
+/// Workloads that share much of their noise, each of a different size and one of them quiet.
 Table correlated_noise(Noise& noise, std::size_t workloads, std::size_t blocks) {
   const Values common = noise.heavies(blocks);
   Table table(workloads, Values(blocks));
@@ -176,8 +176,8 @@ TEST(SignFlip, seed_decides_only_on_random_flips) {
 }
 
 // The same seed must give the same verdict on every machine and with every compiler. The exact p is
-// 0.44786273904719565 (SciPy as above). The count is that of a script which knows only the rule:
-// one number of SplitMix64 a flip, whose bit i turns the sign of block i.
+// 0.44786273904719565 (SciPy as above). The count comes from a script that knows only the rule: one
+// number of SplitMix64 per flip, whose bit i flips the sign of block i.
 TEST(SignFlip, random_flips_are_the_same_everywhere) {
   Values values;
   for (int i = 1; i <= 39; ++i) values.push_back(i % 2 == 1 ? i : -i);
@@ -185,8 +185,8 @@ TEST(SignFlip, random_flips_are_the_same_everywhere) {
   EXPECT_EQ(slower({values}, {0}, 1).p.front(), 4515.0 / 10001);
 }
 
-// Each flip of each block by itself, as the rule says: there is no other implementation of maxT
-// over ranks with these ties to compare with.
+// Flips each block one by one, following the rule: no other implementation of maxT over ranks with
+// these ties exists to compare with.
 TEST(SignFlip, many_blocks_at_once_count_as_each_by_itself) {
   Noise noise(kSeed);
   for (const std::size_t blocks : {17U, 64U, 70U}) {
@@ -210,7 +210,7 @@ TEST(SignFlip, many_blocks_at_once_count_as_each_by_itself) {
       std::vector<std::uint64_t> bits((blocks + 63) / 64);
       for (std::uint64_t& each : bits) each = random.next();
       for (std::size_t w = 0; w < 2; ++w) {
-        double lost = 0;  // of the observed sum
+        double lost = 0;  // from the observed sum
         for (std::size_t i = 0; i < blocks; ++i) {
           lost += (bits[i / 64] >> (i % 64) & 1) != 0 ? ranks[w][i] : 0;
         }
@@ -229,7 +229,7 @@ TEST(SignFlip, what_lies_far_off_has_no_score_on_either_side) {
     return sign_flip_test(table, Values{0}, Direction::slower, kSeed, 0, 5).p.front();
   };
   EXPECT_EQ(p_of(eight), 1.0 / 256);
-  EXPECT_EQ(p(eight), 2.0 / 256);  // as of the seven others
+  EXPECT_EQ(p(eight), 2.0 / 256);  // as for the seven others
   Values other = eight;
   other.back() = -9;
   EXPECT_EQ(p(other), 2.0 / 256);
@@ -269,7 +269,8 @@ TEST(SignFlip, p_is_superuniform_when_nothing_has_changed) {
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
     const double rate = static_cast<double>(reached[i]) / kTrials;
     EXPECT_LE(rate, kLevels[i] + four_errors(kLevels[i], kTrials)) << "seed " << kSeed;
-    // The test is not needlessly cautious either: the p-values of 8 blocks are at most 0.03 apart.
+    // The test is not needlessly conservative either: the p-values of 8 blocks are at most 0.03
+    // apart.
     EXPECT_GE(rate, kLevels[i] - 0.03 - four_errors(kLevels[i], kTrials)) << "seed " << kSeed;
   }
 }
@@ -308,7 +309,7 @@ TEST(SignFlip, a_real_change_does_not_make_its_neighbours_alarms) {
   EXPECT_GE(found, 0.99 * kTrials);
 }
 
-/// How many workloads of each kind; those without a change come last.
+/// The number of workloads of each kind; those without a change come last.
 struct Mixture {
   std::size_t slower;
   std::size_t faster;
@@ -370,8 +371,8 @@ TEST(SignFlip, a_great_change_stands_out_among_many_workloads_after_few_blocks) 
   }
 }
 
-/// The share of trials with a false alarm among 12 workloads, of which only the 3 that seem slower
-/// after 8 blocks are measured to the end, if `absent` others are counted.
+/// The share of trials with a false alarm among 12 workloads, if only the 3 that seem slower after
+/// 8 blocks are measured to the end, and `absent` others are counted.
 double alarms_after_a_screen(bool is_heavy, std::size_t absent, double alpha) {
   constexpr int kTrials = 1500;
   Noise noise(kSeed);
@@ -406,7 +407,7 @@ TEST(SignFlip, workloads_that_seemed_unchanged_may_stay_away_if_they_are_counted
 
 TEST(SignFlip, an_absent_workload_adds_the_chance_of_the_ranks_exactly) {
   const Table table{
-      {1, 2, 3, 4, 5, -0.5, 6, 7, 8, 9}};  // one negative, of the least rank: 2 of 2^10
+      {1, 2, 3, 4, 5, -0.5, 6, 7, 8, 9}};  // one negative value, of the least rank: 2 of 2^10
   const auto with = [&](std::size_t absent) {
     return sign_flip_test(table, Values{0}, Direction::slower, kSeed, absent).p_adjusted[0];
   };

@@ -7,7 +7,7 @@
 namespace taskbench::reports::stats {
 namespace {
 
-// The first numbers of seed 1234567, as widely published for implementations to be checked with
+// The first numbers of seed 1234567, as widely published for checking implementations
 // (https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64).
 TEST(SplitMix64, equals_the_published_numbers) {
   SplitMix64 random(1234567);

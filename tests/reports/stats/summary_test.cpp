@@ -73,8 +73,8 @@ TEST(StandardDeviation, equals_nists_certified_values) {
   const Values numacc1 = {10000001, 10000003, 10000002};
   EXPECT_EQ(mean(numacc1), 10000002);
   EXPECT_EQ(standard_deviation(numacc1), 1);
-  // NumAcc2 to NumAcc4: standard deviation 0.1 each. One pass over squares loses nearly every
-  // digit of the last one.
+  // NumAcc2 to NumAcc4: standard deviation 0.1 each. A single pass over squares would lose nearly
+  // every digit of the last one.
   const Values numacc2 = nist_numacc(1.2, 1.1, 1.3);
   EXPECT_NEAR(mean(numacc2), 1.2, 1e-13);
   EXPECT_NEAR(standard_deviation(numacc2), 0.1, 1e-11);
@@ -86,8 +86,8 @@ TEST(StandardDeviation, equals_nists_certified_values) {
   EXPECT_NEAR(standard_deviation(numacc4), 0.1, 1e-8);
 }
 
-// Three repetitions that Google Benchmark 1.7.1 (libbenchmark-dev of Debian 12) timed and the
-// aggregates that it printed beside them.
+// Three repetitions timed by Google Benchmark 1.7.1 (libbenchmark-dev of Debian 12), and the
+// aggregates that it printed for them.
 TEST(Aggregates, equal_google_benchmarks) {
   const Values real_time = {1.0815296999908242e+03, 1.0337941999978284e+03, 1.0063106999950834e+03};
   EXPECT_DOUBLE_EQ(mean(real_time), 1.0405448666612451e+03);

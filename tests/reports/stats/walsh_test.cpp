@@ -22,7 +22,7 @@ using Values = std::vector<double>;
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// Before less after, nine patients (Hollander, Wolfe and Chicken, Nonparametric Statistical
+/// Before minus after, nine patients (Hollander, Wolfe and Chicken, Nonparametric Statistical
 /// Methods, example 3.1).
 const Values kDepression = {1.83 - .878, .50 - .647,  1.62 - .598, 2.48 - 2.05, 1.68 - 1.06,
                             1.88 - 1.29, 1.55 - 1.06, 3.06 - 3.14, 1.30 - 1.29};
@@ -33,8 +33,8 @@ double p_slower(const Values& values, double shift) {
   return sign_flip_test(table, shifts, Direction::slower, kSeed).p.front();
 }
 
-// Hollander, Wolfe and Chicken, examples 3.3 and 3.4 (there after less before): the estimate is
-// 0.46, the interval at 96.1 % from 0.010 to 0.786.
+// Hollander, Wolfe and Chicken, examples 3.3 and 3.4 (there after minus before): the estimate is
+// 0.46, the interval at 96.1 % is 0.010 to 0.786.
 TEST(HodgesLehmann, and_its_interval_equal_the_published_ones_of_the_depression_scores) {
   EXPECT_NEAR(hodges_lehmann(kDepression), 0.46, 1e-12);
   const Interval interval = confidence_interval(kDepression, 0.96);
@@ -166,7 +166,7 @@ TEST(ConfidenceInterval, holds_the_centre_as_often_as_it_says) {
     }
     EXPECT_GE(inside, kTrials * (0.95 - four_errors(0.05, kTrials))) << "source " << source;
     EXPECT_GE(below_upper, kTrials * (0.98 - four_errors(0.02, kTrials))) << "source " << source;
-    if (source != kTied) {  // nor cautious without need: exactly 0.958 and 0.983
+    if (source != kTied) {  // nor needlessly conservative: exactly 0.958 and 0.983
       EXPECT_LE(inside, kTrials * 0.975) << "source " << source;
       EXPECT_LE(below_upper, kTrials * 0.992) << "source " << source;
     }
@@ -194,7 +194,7 @@ TEST(RobustDeviation, is_not_moved_by_an_outlier) {
 
 TEST(RobustDeviation, is_zero_for_equal_values_and_known_for_few) {
   EXPECT_EQ(robust_deviation(Values(8, 0.25)), 0);
-  // Half the distance, times the root of 2, over t(1 - 1/4) = 1 of one degree of freedom.
+  // Half the distance, times the root of 2, over t(1 - 1/4) = 1 for one degree of freedom.
   EXPECT_NEAR(robust_deviation(Values{0, 2}), std::sqrt(2), 1e-12);
 }
 

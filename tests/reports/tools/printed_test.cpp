@@ -60,7 +60,7 @@ TEST(LibtestText, has_the_median_of_each_benchmark) {
       "\nrunning 3 tests\ntest tests::plain ... ok\n"
       "test tests::sort ... bench:       1,234,567 ns/iter (+/- 56)\n"
       "test hash a file ... bench:         12.50 ns/iter (+/- 0.25) = 640 MB/s\n"
-      "test none        ... bench:           0 ns/iter (+/- 0)\n"  // padded, as it prints them
+      "test none        ... bench:           0 ns/iter (+/- 0)\n"  // padded like real output
       "\ntest result: ok. 1 passed; 0 failed; 0 ignored; 2 measured; 0 filtered out\n");
   EXPECT_EQ(names(run), (Names{"tests::sort", "hash a file", "none"}));
   EXPECT_EQ(run.cases[0].repetitions.at(0).real_ns, 1'234'567);

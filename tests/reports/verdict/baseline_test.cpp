@@ -19,14 +19,15 @@ using model::Series;
 using model::SeriesProcess;
 using stats::Noise;
 
-/// How a simulated machine and program behave. Spreads are of logarithms; most others are factors.
+/// The behaviour of a simulated machine and program. Spreads are of logarithms; most others are
+/// factors.
 struct World {
-  double spread = 0.02;         ///< of a benchmark from process to process
-  double canary_spread = 0.01;  ///< of the canary from pass to pass
+  double spread = 0.02;         ///< of a benchmark between processes
+  double canary_spread = 0.01;  ///< of the canary between passes
   double slower = 1;            ///< the first benchmark takes this many times as long
-  double machine = 1;           ///< everything does, the canary too
+  double machine = 1;           ///< everything does, including the canary
   CanaryTimes parts{1, 1, 1};   ///< the canary's parts take this many times as long
-  double others = 0;            ///< CPUs of two that others use
+  double others = 0;            ///< of two CPUs, the number used by others
 };
 
 Series simulate(Noise& noise, int processes, int benchmarks, const World& world = {}) {
@@ -67,7 +68,7 @@ BaselineReport compared(Noise& noise, const World& now, const World& then = {},
   return report_of(simulate(noise, 7, 1, now), stored, policy);
 }
 
-/// The share of this many comparisons for which `is_meant` holds.
+/// The share of `trials` comparisons for which `is_meant` holds.
 template <class IsMeant>
 double share_of(int trials, IsMeant is_meant) {
   int count = 0;
@@ -78,7 +79,7 @@ double share_of(int trials, IsMeant is_meant) {
 /// Any effect matters, so that only the statistics decide.
 const BaselinePolicy kNoDelta{.alpha = 0.05, .pass_error = 0.05, .delta = 1e-9};
 
-/// Worlds in which program and canary hardly differ from process to process.
+/// Worlds in which program and canary hardly differ between processes.
 constexpr World kQuiet{.spread = 0.01, .canary_spread = 0.002};
 constexpr World kStill{.spread = 0.001, .canary_spread = 0.001};
 
@@ -112,7 +113,7 @@ TEST(baseline,
   EXPECT_FALSE(moved_cpus(stored).has_value());
   Series now = with_handover(7);
   EXPECT_FALSE(report_of(now, stored).moved_cpus.has_value());
-  // In two of seven processes: the median of the passes does not show it.
+  // In two of seven processes, so that the median of the passes does not show it.
   for (std::size_t i = 5; i < 7; ++i) *now.processes[i].after.handover_ns *= 5;
   const auto report = report_of(now, stored);
   ASSERT_TRUE(report.moved_cpus.has_value());
@@ -139,7 +140,7 @@ TEST(baseline, a_process_counts_where_the_cpus_were_when_it_was_measured_first) 
   Series series;
   series.processes = {process(2e5, 8e5)};
   EXPECT_NEAR(place_of(series).value(), 4e5, 1e-3);
-  // All that are counted are near enough to each other for a verdict.
+  // All processes that count are close enough to each other for a verdict.
   const double nearest = std::sqrt(1 + kHandoverSpread) * (1 - 1e-9);
   series.processes = {process(4e5 / nearest, 4e5 * nearest)};
   EXPECT_TRUE(was_at(4e5, series.processes.front()));
@@ -192,8 +193,8 @@ TEST(baseline, a_change_by_delta_passes_no_oftener_than_the_error_says) {
 }
 
 TEST(baseline, a_change_by_delta_passes_no_oftener_where_the_canary_is_as_noisy_as_the_programs) {
-  // Neighbours share a pass of the canary, so that they are not independent; and one world of the
-  // fresh series is not quite that of the stored one.
+  // Neighbours share a pass of the canary, so they are not independent; and the fresh series' world
+  // is not quite that of the stored one.
   Noise noise(20);
   const BaselinePolicy policy{.delta = 0.1};
   const double passed = share_of(8000, [&] {
@@ -216,7 +217,7 @@ TEST(baseline, a_change_by_detectable_fails_in_four_of_five_comparisons) {
     slower.slower = 1 + unchanged.rows.front().rolling.detectable;
     return report_of(simulate(noise, 7, 1, slower), stored, kNoDelta).overall == Verdict::fail;
   });
-  // The median of seven loses a little less than that of many, which is what is reckoned with.
+  // The median of seven loses a little less than the median of many, which the formula assumes.
   EXPECT_NEAR(failed, 0.8, 0.01 + stats::four_errors(0.8, kTrials));
 }
 
@@ -311,7 +312,7 @@ TEST(baseline, what_a_part_of_the_canary_that_moved_can_explain_is_no_failure_an
 TEST(baseline, a_part_that_became_faster_hides_a_slowdown_only_of_programs_that_follow_it) {
   Noise noise(40);
   for (const double slope : {0.0, 1.0}) {
-    // The part varies from process to process, which shows who follows it.
+    // The part varies between processes, which shows what follows it.
     const auto series = [&](int processes, double level) {
       Series result = simulate(noise, processes, 1, kStill);
       for (SeriesProcess& process : result.processes) {
@@ -351,7 +352,7 @@ TEST(baseline, a_part_that_became_slower_excuses_a_slowdown_only_of_programs_tha
       EXPECT_TRUE(canary_moved(report));
       return report.overall;
     };
-    // As far as the part went in the baseline itself, and far beyond that.
+    // As far as the part moved in the baseline itself, and far beyond that.
     EXPECT_EQ(slower_by_a_tenth(3), slope == 0 ? Verdict::fail : Verdict::inconclusive);
     EXPECT_EQ(slower_by_a_tenth(8), Verdict::inconclusive);
   }
@@ -370,8 +371,8 @@ TEST(baseline, parts_of_the_canary_that_move_against_each_other_are_seen_each_by
 /// A shared machine between two measurements: levels that drift, a neighbour, disturbed processes.
 struct SharedMachine {
   double level = 0;      ///< log, of memory and of what follows it
-  double taken = 0;      ///< CPUs, by a neighbour
-  double disturbed = 0;  ///< share of the processes, of any length
+  double taken = 0;      ///< CPUs used by a neighbour
+  double disturbed = 0;  ///< share of the processes that are disturbed, for any length of time
 
   [[nodiscard]] Series series(Noise& noise, int processes, double slower, double follows) const {
     Series result =
@@ -394,7 +395,7 @@ struct Outcomes {
   double fail = 0;
 };
 
-/// The outcomes of this many comparisons, each measured again as `baseline compare` does it.
+/// The outcomes of `trials` comparisons, each measured a second time as in `baseline compare`.
 Outcomes outcomes(Noise& noise, int trials, double slower, double drift, bool busy) {
   Outcomes count;
   for (int i = 0; i < trials; ++i) {

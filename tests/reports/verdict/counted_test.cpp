@@ -14,7 +14,7 @@ namespace {
 using model::Side;
 using Counts = std::vector<double>;
 
-/// A trial of one benchmark that is counted unasked.
+/// A trial of one benchmark that is counted by default.
 model::PairedTrial counted(Counts base, Counts head, Counts base_fences, Counts head_fences) {
   model::PairedTrial trial;
   trial.setup.counts_first = true;
@@ -62,7 +62,7 @@ TEST(Counted, counts_that_do_not_repeat_judge_nothing_and_say_so) {
   EXPECT_TRUE(kind.kinds.empty()) << "this kind alone does not repeat";
 }
 
-/// A trial of one benchmark whose processes, in turn of base and of head, say these allocations.
+/// A trial of one benchmark whose processes, base and head in turn, report these allocations.
 model::PairedTrial reported(const Counts& allocations) {
   model::PairedTrial trial;
   trial.setup.benchmarks = {"sort", "hash"};

@@ -19,7 +19,7 @@ TEST(counter_move_test, largest_in_units_of_its_own_noise_comes_first) {
   const CounterValues base{{"quiet", {100, 101, 102}}, {"noisy", {100, 200, 300}}};
   const CounterValues head{{"quiet", {120, 121, 122}}, {"noisy", {200, 300, 400}}};
   const auto moves = most_moved(base, head, 3, 0);
-  ASSERT_EQ(moves.size(), 1U);  // the noisy one moved by one deviation only
+  ASSERT_EQ(moves.size(), 1U);  // the noisy one moved by only one deviation
   EXPECT_EQ(moves[0].name, "quiet");
   EXPECT_DOUBLE_EQ(moves[0].score, 20);
 }
@@ -50,7 +50,7 @@ TEST(counter_move_test, at_most_three_and_no_spread_is_no_certainty) {
   const auto moves = most_moved(base, head, 3, 0);
   EXPECT_EQ(names_of(moves), (std::vector<std::string>{"f, twice", "g, by half", "a, by 4 %"}));
   EXPECT_NEAR(moves[0].score, 100, 0.1) << "1000 of 2001, and 0.5 % of that is the noise";
-  // If fewer than three moved by more, what barely moved is still not reported.
+  // If fewer than three moved by more, those that barely moved are still not reported.
   EXPECT_TRUE(most_moved({{"c", {100, 100, 100}}}, {{"c", {101, 101, 101}}}, 3, 0).empty());
   EXPECT_EQ(most_moved({{"b", {100, 100, 100}}}, {{"b", {102, 102, 102}}}, 3, 0).size(), 1U);
 }

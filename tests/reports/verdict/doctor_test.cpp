@@ -204,7 +204,7 @@ TEST(doctor, memory) {
   EXPECT_TRUE(contains(finding(facts, "memory").found, "no pressure files"));
   know(facts.at_rest.swapped_pages, std::int64_t{1});
   EXPECT_EQ(severity(facts, "memory"), Severity::serious);
-  // What was found out counts, even if the rest is not known.
+  // What was determined counts, even if the rest is unknown.
   facts.memory = {};
   EXPECT_EQ(severity(facts, "memory"), Severity::serious);
 }

@@ -65,7 +65,7 @@ TEST(file_columns_test, several_files_tell_a_change_from_none) {
   EXPECT_TRUE(report.rows[1].cells[1].is_changed);
   EXPECT_FALSE(report.rows[0].cells[1].is_changed);
   EXPECT_GT(*report.rows[0].cells[1].p_adjusted, 0.5);
-  // 2 / C(14, 7), the least that seven and seven can have, times two changes.
+  // 2 / C(14, 7), the least possible with seven and seven, times two changes.
   EXPECT_NEAR(*report.rows[1].cells[1].p_adjusted, 2 * 2 / 3432.0, 1e-9);
 }
 

@@ -1,4 +1,4 @@
-// What result files can say, and what they cannot.
+// What result files can show, and what they cannot.
 #include "reports/verdict/files.hpp"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(files_test, several_files_tell_the_slower_from_the_same) {
   EXPECT_EQ(report.overall, Verdict::fail);
 }
 
-/// The same files, whose benchmarks also report the metric `nodes`, each about so many.
+/// The same files, with benchmarks that also report the metric `nodes`, at about this value.
 std::vector<Result> reporting(std::mt19937_64& random, std::vector<Result> files, double nodes) {
   std::normal_distribution<double> normal;
   for (Result& file : files) {
@@ -79,7 +79,7 @@ std::vector<Result> reporting(std::mt19937_64& random, std::vector<Result> files
   return files;
 }
 
-/// The verdict on `nodes` of a benchmark whose time stays, by eight files a side.
+/// The verdict on `nodes` of a benchmark with an unchanged time, from eight files a side.
 JudgedFilesVerdict judged_nodes(double base, double head, bool more_is_better = false) {
   std::mt19937_64 random(12);
   const auto file_of = [&](double nodes) {
@@ -181,7 +181,7 @@ TEST(files_test, the_reason_of_an_undecided_metric_is_in_its_own_terms) {
   EXPECT_FALSE(contains(render::as_markdown(better), "more hits/s, which may be chance"));
 }
 
-/// Adds counts of instructions to the file.
+/// Adds instruction counts to the file.
 Result counting(Result file, double instructions, double scatter = 0) {
   for (auto& benchmark : file.cases) {
     model::EventCount event;
@@ -246,7 +246,7 @@ TEST(files_test, instructions_that_were_counted_with_different_seeds_are_inconcl
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_TRUE(contains(render::table(report, {false, 300}),
                        "a: no instruction counts for one seed: base was counted with"));
-  // Equal counts are no PASS either: the seed may hide a change as well as make one.
+  // Equal counts are no PASS either: the seed may hide a change as well as cause one.
   EXPECT_EQ(instructions(compare_files({seeded(0, 1000)}, {seeded(7, 1000)}, {})).verdict,
             Verdict::inconclusive);
   EXPECT_EQ(instructions(compare_files({seeded(7, 1000)}, {seeded(7, 1003)}, {})).verdict,
@@ -406,14 +406,14 @@ TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named
   ASSERT_EQ(report.machine_differs.size(), 1U);
   EXPECT_EQ(report.machine_differs[0], "num_cpus: '2' and '4'");
   EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
-  // What the first file does not say, others may differ in.
+  // Files may differ in what the first file does not say.
   head[3].environment.cpu_count = 2;
   base[1].environment.kernel = "Linux 6.1";
   head[2].environment.kernel = "Linux 6.2";
   EXPECT_EQ(compare_files(base, head, {}).machine_differs,
             std::vector<std::string>{"kernel: 'Linux 6.1' and 'Linux 6.2'"});
   head[2].environment.kernel = "Linux 6.1";
-  // A measured clock rate differs each time and names no machine.
+  // A measured clock rate differs each time, and does not identify a machine.
   head[3].environment.cpu_count = 2;
   head[3].environment.cpu_mhz = 1234;
   EXPECT_TRUE(compare_files(base, head, {}).machine_differs.empty());
@@ -457,7 +457,7 @@ double cpu_s_of_comparing(std::size_t benchmarks) {
 
 TEST(files_test, four_times_as_many_benchmarks_take_about_four_times_as_long) {
   const double once = cpu_s_of_comparing(2'500);
-  EXPECT_LT(cpu_s_of_comparing(10'000), 8 * once);  // 16 times, were each looked for in all others
+  EXPECT_LT(cpu_s_of_comparing(10'000), 8 * once);  // 16 times, if each were sought in all others
 }
 
 TEST(files_test, each_row_is_announced_and_can_end_the_comparison) {

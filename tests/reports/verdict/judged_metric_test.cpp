@@ -1,4 +1,4 @@
-// Verdicts on metrics besides time, which somebody has asked for.
+// Verdicts on metrics besides time that were asked for.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using model::Side;
 
-/// A trial whose benchmarks also report "nodes", of which head has so much more.
+/// A trial whose benchmarks also report "nodes", which is higher by `change` in head.
 model::PairedTrial trial_with_nodes(double change, double noise, bool more_is_better = false) {
   auto trial = made_up_trial({{"slow", 0.10}, {"same", 0}}, 16, 1);
   trial.setup.judged = {{"nodes", 0.05, more_is_better, {"slow", "same"}}};
@@ -44,7 +44,7 @@ TEST(JudgedMetric, a_metric_that_is_asked_for_is_judged_by_itself) {
   }
   EXPECT_EQ(report.overall, Verdict::fail);
 
-  // The times have the same verdicts as without it, figure by figure.
+  // The times have the same verdicts as without the metric, figure by figure.
   auto without = trial_with_nodes(0.12, 0.01);
   without.setup.judged.clear();
   const PairedReport of_times = judge(without);
@@ -97,7 +97,7 @@ TEST(JudgedMetric, an_undecided_metric_keeps_a_trial_from_passing_and_from_endin
   EXPECT_TRUE(contains(text, "2 of 2 benchmarks are undecided by nodes"));
 }
 
-/// Sets what head, or base, reports in each process; nothing where it is negative.
+/// Sets what base and head report in each process; a negative value means that it reports nothing.
 void set_nodes(model::PairedTrial& trial, double base, double head) {
   for (model::ProcessSample& sample : trial.samples) {
     const double value = sample.side == Side::head ? head : base;

@@ -1,4 +1,4 @@
-// What is made of the times of a ladder: its steps, its table, its waterfall.
+// What is derived from the times of a ladder: its steps, its table, its waterfall.
 #include "reports/verdict/ladder.hpp"
 #include "reports/render/render.hpp"
 
@@ -14,8 +14,8 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// Three rungs: the first step doubles the speed, the second gives nothing. Each block is on a
-/// machine that is slower by another factor, which cancels.
+/// Three rungs: the first step doubles the speed, the second gains nothing. Each block is on a
+/// machine that is slower by another factor, which cancels out.
 model::Ladder three_rungs(std::size_t blocks) {
   model::Ladder ladder;
   ladder.rungs = {{"old", "old"}, {"half", "half the work"}, {"new", "nothing", true}};

@@ -1,4 +1,4 @@
-// Paired trials whose truth is known.
+// Paired trials with a known truth.
 #pragma once
 
 #include <cmath>
@@ -12,15 +12,15 @@
 
 namespace taskbench::reports::verdict {
 
-/// A benchmark as it is: how much slower head is, and how much processes differ.
+/// The truth about a benchmark: how much slower head is, and how much processes differ.
 struct Truth {
   std::string name;
   double change = 0;
   double noise = 0.01;
-  double cpu_share = 0;  ///< of the wall time, in base; 0: no CPU time is known
+  double cpu_share = 0;  ///< of the wall time, in base; 0: the CPU time is unknown
   double cpu_change = 0;
   double cpu_noise = 0.01;
-  double queued_share = 0;  ///< of the wall time; what is left beside the CPU time is slept
+  double queued_share = 0;  ///< of the wall time; what remains beside the CPU time is sleep
 };
 
 inline model::PairedTrial made_up_trial(const std::vector<Truth>& truths, int blocks,
@@ -41,7 +41,7 @@ inline model::PairedTrial made_up_trial(const std::vector<Truth>& truths, int bl
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   for (int block = 0; block < blocks; ++block) {
-    const double drift = 0.2 * normal(random);  // common to the block: must cancel
+    const double drift = 0.2 * normal(random);  // common to the block, so it must cancel out
     for (int position = 0; position < model::kBlockSize; ++position) {
       model::ProcessSample sample;
       sample.block = block;

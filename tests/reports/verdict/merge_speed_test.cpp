@@ -1,4 +1,5 @@
-// What it costs to judge the parts of a great trial: from their journals to all that is written.
+// The cost of judging the parts of a large trial: from their journals to everything that is
+// written.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,10 +26,10 @@ using model::Side;
 using model::Unit;
 
 constexpr int kParts = 64;
-constexpr int kBlocks = 256 / kParts;  // of each
+constexpr int kBlocks = 256 / kParts;  // of each part
 
-// Generous, as machines differ: what takes another power of the blocks, of the parts or of the
-// benchmarks is found. Without optimisation, or with sanitizers, it takes many times as long.
+// Generous, as machines differ: another power of the blocks, of the parts or of the benchmarks
+// still shows. Without optimisation, or with sanitizers, it takes many times as long.
 #ifdef NDEBUG
 constexpr int kBenchmarks = 100;
 constexpr double kMost_s = 2;
@@ -80,7 +81,7 @@ std::vector<std::string> journals(bool many_machines) {
   return texts;
 }
 
-/// Returns how many bytes are written, so that nothing is left out.
+/// Returns the number of bytes written, so that nothing is optimised away.
 std::size_t merged_and_written(const std::vector<std::string>& texts) {
   std::vector<PartFile> files;
   for (const std::string& text : texts) {
@@ -100,7 +101,7 @@ TEST_P(MergeSpeed, of_64_parts_and_256_blocks_takes_little_cpu_time) {
   const std::vector<std::string> texts = journals(GetParam());
   double least_s = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < 5 && least_s > kMost_s; ++attempt) {
-    const std::clock_t before = std::clock();  // CPU time: others may use the machine, too
+    const std::clock_t before = std::clock();  // CPU time, as others may use the machine, too
     EXPECT_GT(merged_and_written(texts), 0U);
     least_s = std::min(least_s, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
   }

@@ -1,4 +1,4 @@
-// Trials of parts that were measured on many machines: made up, so that their truth is known.
+// Trials of parts measured on many machines: made up, so that their truth is known.
 #include "reports/verdict/merged.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ using model::Unit;
 struct Fleet {
   const char* name = "";
   int machines = 8;
-  int blocks = 8;       ///< of each
+  int blocks = 8;       ///< of each machine
   double effect = 0;    ///< log ratio
   double differs = 0;   ///< deviation of the effect between machines
   double noise = 0.03;  ///< of a block's difference
@@ -83,7 +83,7 @@ std::vector<PartFile> parts_of(const Fleet& fleet, std::uint64_t seed) {
   return files;
 }
 
-/// The parts as they are when each has had one block.
+/// The parts as they are after one block each.
 std::vector<PartFile> one_round(std::vector<PartFile> files) {
   for (PartFile& each : files) {
     each.trial.samples.resize(model::kBlockSize);
@@ -107,8 +107,8 @@ struct Failing {
   double by_machine = 0;
 };
 
-/// Fewer trials of large fleets, unless TASKBENCH_FLEET_TRIALS says how many. From 1,000 on, prints
-/// the rows of the table in docs/design/measurement.md.
+/// Runs fewer trials of large fleets, unless TASKBENCH_FLEET_TRIALS says how many. From 1,000
+/// trials on, prints the rows of the table in docs/design/measurement.md.
 Failing failing(const Fleet& fleet) {
   const char* asked = std::getenv("TASKBENCH_FLEET_TRIALS");
   const int trials = asked != nullptr ? std::atoi(asked) : fleet.machines < 64 ? 60 : 8;
@@ -182,7 +182,7 @@ TEST(merged_test, what_machines_have_found_out_is_put_together) {
   const PairedTrial all = merge(files, {});
   EXPECT_EQ(all.setup.benchmarks, (std::vector<std::string>{"sort", "only on this machine"}));
   EXPECT_EQ(all.setup.noise_floors.at("sort").epsilon, 0.02);
-  ASSERT_EQ(all.instructions.size(), 2U);  // which part 1 counts
+  ASSERT_EQ(all.instructions.size(), 2U);  // counted by part 1
   EXPECT_EQ(all.instructions[1].per_iteration, std::vector<double>{2});
   const PairedReport report = judge(all);
   ASSERT_EQ(report.benchmarks.size(), 2U);
@@ -205,7 +205,7 @@ TEST(merged_test, blocks_are_in_rounds_and_know_their_parts) {
   EXPECT_TRUE(all.end);
   files[1].trial.end.reset();  // of part 2
   EXPECT_TRUE(merge(files, {.may_miss_some = true}).end);
-  EXPECT_FALSE(merge(files, {.rounds = 2}).end);  // it may go on
+  EXPECT_FALSE(merge(files, {.rounds = 2}).end);  // it may continue
 }
 
 TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
@@ -216,7 +216,7 @@ TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
   EXPECT_EQ(complete_blocks(merge(files, {.may_miss_some = true})), 12);
   files = parts_of({.name = "some", .machines = 4, .blocks = 4}, 1);
   files[2].trial.end.reset();
-  files[2].trial.samples.resize(9);  // of which the last block is cut
+  files[2].trial.samples.resize(9);  // in the middle of a block
   EXPECT_TRUE(why_refused(files).starts_with("p3: the part has not ended, after 2 blocks; "));
   EXPECT_EQ(complete_blocks(merge(files, {.may_miss_some = true})), 14);
 }
@@ -224,7 +224,7 @@ TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
 TEST(merged_test, all_of_alpha_is_spent_at_the_one_look) {
   const auto files = parts_of({.name = "slow", .machines = 7, .blocks = 1, .effect = 0.2}, 1);
   const PairedReport report = judge(merge(files, {}));
-  EXPECT_EQ(report.overall, Verdict::fail);  // with 2^-7, the least that there is
+  EXPECT_EQ(report.overall, Verdict::fail);  // with 2^-7, the least possible
   EXPECT_EQ(report.benchmarks[0].alpha, 0.01);
   EXPECT_EQ(report.benchmarks[0].decided->blocks, 7);
 }
@@ -232,8 +232,9 @@ TEST(merged_test, all_of_alpha_is_spent_at_the_one_look) {
 TEST(merged_test, rounds_share_alpha_and_wait_for_the_slowest) {
   std::vector<PartFile> files = parts_of({.name = "slow", .blocks = 4, .effect = 0.2}, 1);
   const auto judged = [&] { return judge(merge(files, {.rounds = 3, .unit = Unit::block})); };
-  EXPECT_EQ(judged().benchmarks[0].decided->blocks, 8);  // one of each
-  // Four tenths of alpha at the first look, the rest as 2 : 3; of the error of a PASS a tenth.
+  EXPECT_EQ(judged().benchmarks[0].decided->blocks, 8);  // one of each part
+  // The first look spends four tenths of alpha, later ones share the rest as 2 : 3; a tenth of the
+  // error of a PASS.
   const auto first = judge(merge(one_round(files), {.rounds = 3, .unit = Unit::block}));
   EXPECT_NEAR(first.benchmarks[0].alpha, 0.4 * 0.01, 1e-12);
   EXPECT_NEAR(judged().benchmarks[0].alpha, 0.6 * 0.6 * 0.01, 1e-12);
@@ -265,7 +266,7 @@ TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
 }
 
 TEST(merged_test, a_machine_that_lies_by_far_is_no_evidence) {
-  // All eight are slower, which 1 of 256 flips reaches; without the score of the liar, 2 do.
+  // All eight are slower, which 1 of 256 flips reaches; without the liar's score, 2 do.
   const auto p_of = [](double lie) {
     auto files = parts_of({.name = "lies", .blocks = 2, .effect = 0.05, .noise = 1e-4}, 1);
     for (model::ProcessSample& sample : files[0].trial.samples) {
@@ -285,7 +286,7 @@ TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
   files[2].trial.setup.part->kind = {{"cpu_model", "another"}};
   const PairedReport report = judge(merge(files, {}));
   ASSERT_EQ(report.machines.size(), 4U);
-  EXPECT_EQ(report.machines[3].host, "host3");  // those of its kind come first
+  EXPECT_EQ(report.machines[3].host, "host3");  // machines of the same kind come first
   const ByMachine& by = *report.benchmarks[0].by_machine;
   EXPECT_NEAR(by.machines[0].change, std::expm1(0.3), 0.06);
   EXPECT_NEAR(by.machines[0].change_without, 0, 0.03);
@@ -294,7 +295,7 @@ TEST(merged_test, each_machine_is_shown_and_those_that_differ_are_told) {
   EXPECT_EQ(by.kinds[0].kind, report.machines[0].kind);
   EXPECT_EQ(by.kinds[0].machines, 3);
   EXPECT_EQ(by.kinds[0].blocks, 24);
-  EXPECT_EQ(by.kinds[1].change, by.machines[3].change);  // which is the only one of its kind
+  EXPECT_EQ(by.kinds[1].change, by.machines[3].change);  // the only machine of its kind
   EXPECT_LT(by.kinds[0].low, by.kinds[0].change);
   EXPECT_LT(by.p_equal, 0.01);
   EXPECT_GT(by.spread, 0.05);
@@ -319,7 +320,8 @@ TEST(merged_test, without_a_machine_the_change_is_that_of_all_others) {
 constexpr double kDelta = 0.03;
 const double kFivePercent = std::log(1.05);
 
-/// Without a change. Without --delta, every significant change is a FAIL: the test itself is tried.
+/// No change. Without --delta, every significant change is a FAIL, so that the test itself is
+/// tried.
 const Fleet kUnchanged[] = {
     {.name = "8 machines alike", .blocks = 8},
     {.name = "8, drift and speeds", .blocks = 8, .speeds = true, .drift = 0.01},

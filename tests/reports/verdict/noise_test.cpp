@@ -38,7 +38,8 @@ model::PairedTrial trial_of(double layout, double noise, int blocks, std::mt1993
   return trial;
 }
 
-/// Each pair of copies of these levels, in both directions, as often as needed for `trials`.
+/// Trials of each pair of copies with these levels, in both directions, as often as needed for
+/// `trials`.
 std::vector<model::PairedTrial> trials_of(const std::vector<double>& levels, std::size_t trials,
                                           double noise, std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
@@ -88,8 +89,8 @@ TEST(Noise, of_a_hundred_pairs_of_copies_the_floor_is_the_99th_percentile) {
   EXPECT_NEAR(noise.benchmarks.at("sort").epsilon, std::expm1(0.1), 1e-4);
 }
 
-// The reason for this rule: in a calibration next to a compiler, processes scattered by 30 % a
-// block, and the estimates of single trials, taken for the layout's effect, gave a floor of 45 %.
+// Why this rule exists: in a calibration next to a compiler, processes scattered by 30 % a block,
+// and taking the estimates of single trials for the layout's effect gave a floor of 45 %.
 TEST(Noise, what_processes_differ_by_at_random_averages_out_of_the_floor) {
   const double layout = 0.05;
   const double scatter = 0.1;
@@ -103,7 +104,7 @@ TEST(Noise, what_processes_differ_by_at_random_averages_out_of_the_floor) {
 
 TEST(Noise, the_deviation_is_that_of_a_block) {
   const auto noise = two_copies(0, 40, 0.02);
-  // Half of the difference of two and two processes: as noisy as one.
+  // Half of the difference of two and two processes is as noisy as one process.
   EXPECT_NEAR(noise.benchmarks.at("hash").deviation, 0.02, 0.003);
   EXPECT_DOUBLE_EQ(noise.block_s, 1.0);
   EXPECT_EQ(noise.blocks, 16);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Adds a scheduler to a copy of the project as ARCHITECTURE.md says, and nothing else, builds the
+"""Adds a scheduler to a copy of the project, with exactly the steps in ARCHITECTURE.md, builds the
 command, and runs every workload on it. The scheduler is global_queue under another name.
 
 usage: add_scheduler_test.py SOURCE_DIR WORK_DIR [CMAKE_ARGUMENT...]
 
-WORK_DIR keeps the copy and its build for the next time. The CMAKE_ARGUMENTs name the compiler.
+WORK_DIR keeps the copy and its build for the next run. The CMAKE_ARGUMENTs name the compiler.
 """
 
 import json
@@ -23,7 +23,7 @@ COMMAND = BUILD / "cli" / "taskbench"
 
 MODEL = "runtime/scheduler/global_queue"
 FOLDER = "runtime/scheduler/added"
-# Path: (a line that is there, the line that comes after it).
+# Path: (a line that the file contains, the line to insert after it).
 LINES = {
     "runtime/CMakeLists.txt": [
         ("  scheduler/current_thread/current_thread.cpp", "  scheduler/added/added.cpp"),
@@ -40,7 +40,7 @@ LINES = {
 
 
 def run(*command, **options):
-    """What it prints; it has to succeed."""
+    """Returns what the command prints; it must succeed."""
     answer = subprocess.run(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False, **options,
@@ -57,7 +57,7 @@ def copy_project():
     shutil.rmtree(COPY, ignore_errors=True)
     for path in project_files(SOURCE):
         (COPY / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(SOURCE / path, COPY / path)  # with its time, so that a second build is short
+        shutil.copy2(SOURCE / path, COPY / path)  # keeps time stamps: a second build is short
 
 
 def add_scheduler():

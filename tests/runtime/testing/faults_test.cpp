@@ -1,4 +1,4 @@
-// What a network, and a crash, can do to connections of a runtime for tests.
+// What a network, and a crash, can do to the connections of a runtime for tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using net::TcpListener;
 using net::TcpStream;
 
-/// A way that takes a millisecond each time, and cuts nothing.
+/// A link that always takes a millisecond, and never cuts.
 inline constexpr Link kEven{.least_latency = 1ms, .most_latency = 1ms, .cuts = 0};
 
 /// A connection from "client" to "server".
@@ -62,7 +62,7 @@ void with_ends(const Link& link, Body body, std::uint64_t seed = 1) {
   });
 }
 
-/// The error of an operation; 0: none.
+/// The error of an operation; 0 if there is none.
 inline Task<int> error_of_task(Task<> operation) {
   try {
     co_await std::move(operation);

@@ -1,4 +1,4 @@
-// The sockets of a runtime for tests: that they are like those of the system.
+// The sockets of a runtime for tests: they behave like those of the system.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ TEST(TestingNetwork, opens_no_descriptors_of_the_system) {
   });
 }
 
-// The first socket of the process has that.
+// The first socket of the process has the lowest simulated number.
 TEST(TestingNetwork, the_lowest_number_is_not_watched_by_the_system) {
   const Runtime test(1);
   const base::Ref<driver::Driver> driver(new driver::Driver(0));
@@ -271,7 +271,7 @@ TEST(TestingNetwork, hosts_are_found_by_their_names_and_no_others) {
     const Host server = test.host("server");
     const auto found = co_await net::resolve("server", "80");
     EXPECT_EQ(found.front(), server.address(80));
-    // Nor is this machine, of which the system knows without a network.
+    // The name of this machine, which the system knows without a network, is not found either.
     std::array<char, HOST_NAME_MAX + 1> own{};
     EXPECT_EQ(::gethostname(own.data(), own.size()), 0);
     for (const char* name : {"example.org", static_cast<const char*>(own.data())}) {

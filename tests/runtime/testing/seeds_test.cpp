@@ -1,4 +1,4 @@
-// for_each_seed(): that seeds replay to the byte, and what is said about one that fails.
+// for_each_seed(): seeds replay to the byte, and the report of a failing seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A bit of everything that draws: connections, datagrams, timers, tasks, crashes.
+/// Uses a bit of everything that draws: connections, datagrams, timers, tasks, crashes.
 Task<> busy(Runtime& test) {
   test.set_link({.loss = 0.1, .duplicates = 0.1, .resets = 0.02, .half_opens = 0.02});
   const Host server = test.host("server");
@@ -80,7 +80,7 @@ Course course_of(std::uint64_t seed, bool traces = true) {
   return {test.trace(), test.fingerprint()};
 }
 
-/// What is thrown for the first of `count` seeds with which `body` fails.
+/// What is thrown for the first of `count` seeds for which `body` fails.
 template <class Body>
 std::pair<std::uint64_t, std::string> failure(std::uint64_t count, Body body,
                                               const SeedOptions& options = {}) {
