@@ -22,6 +22,38 @@ void declare_common(Options& options, BaselinePlan& plan) {
   options.value("--store", plan.store, "DIR", Path{}, "Where baselines are kept.");
 }
 
+/// Declares the options of `save` that a resumed series takes from its journal, and the timeout,
+/// which may change.
+void declare_saved(Options& options, SavePlan& plan) {
+  options.group("What to measure");
+  options
+      .value("--workload", plan.workloads, "NAME[,NAME...]", BenchmarkNames{},
+             "Benchmarks to keep: names, or beginnings of names.")
+      ->default_str("all");
+  options.group("How to measure");
+  options.value("--processes", plan.setup.processes, "N",
+                Number{model::kMinBaselineProcesses, kMaxProcesses}, "Fresh processes.");
+  declare_sampling(options, plan.setup, plan.timeout_s);
+  declare_kind(options, plan.setup.kind);
+}
+
+/// Refuses an option that differs from its value when the series began.
+void refuse_other_saved(const SavePlan& plan, const Invocation& invocation,
+                        const model::SeriesSetup& then) {
+  SavePlan now = plan;
+  SavePlan begun = plan;
+  begun.setup = then;
+  const Strings named = benchmark_names(plan.workloads, then.benchmarks);
+  if (chosen_benchmarks(named, then.benchmarks) != then.benchmarks) begun.workloads.clear();
+  for (const auto& [option, repeated] :
+       differing_options([&](Options& options) { declare_saved(options, now); },
+                         [&](Options& options) { declare_saved(options, begun); })) {
+    if (!invocation.given(option)) continue;
+    refuse("{}: {} was started with another; leave the option out, or start again", option,
+           plan.journal.path.string());
+  }
+}
+
 /// The slowdown that can FAIL against this baseline, for each benchmark, as far as is known now.
 std::string what_it_finds(const model::Series& series) {
   const auto report = verdict::compare_with_baseline(series, series, nullptr, {});
@@ -46,15 +78,7 @@ class BaselineSaveCommand final : public Command {
     plan_.journal.path = "taskbench-baseline.journal";
     declare_common(options, plan_);
     options["--program"]->default_str("this taskbench");
-    options
-        .value("--workload", plan_.workloads, "NAME[,NAME...]", BenchmarkNames{},
-               "Benchmarks to keep: names, or beginnings of names.")
-        ->default_str("all");
-    options.group("How to measure");
-    options.value("--processes", plan_.setup.processes, "N",
-                  Number{model::kMinBaselineProcesses, kMaxProcesses}, "Fresh processes.");
-    declare_sampling(options, plan_.setup, plan_.timeout_s);
-    declare_kind(options, plan_.setup.kind);
+    declare_saved(options, plan_);
     declare_allow_busy(options, plan_.allow_busy, "Store it");
     options.group("Output");
     options.value("--journal", plan_.journal.path, "FILE", Journal{},
@@ -70,6 +94,9 @@ class BaselineSaveCommand final : public Command {
     if (plan_.store != kDefaultStore) resume_command += " --store " + plan_.store.string();
     journal.is_named = true;  // if it cannot be stored, it is complete and kept
     plan_.name_is_given = invocation.given("NAME");
+    plan_.refuse_other_options = [&](const model::SeriesSetup& then) {
+      refuse_other_saved(plan_, invocation, then);
+    };
     BaselineStore(plan_.store).refuse_unwritable();
     if (!journal.resume && !fs::exists(journal.path)) refuse_unwritable(journal.path, 1 << 16);
     const std::stop_token stop = stop_on_signals();

@@ -215,9 +215,10 @@ void PairedPlan::declare(Options& options) {
   options
       .value("--build", recipe.build, "CMD", Text{},
              "Command that builds a revision; `sh -c` runs it in the root of the checkout. CFLAGS "
-             "and CXXFLAGS contain -ffile-prefix-map and -ffunction-sections, and "
-             "SOURCE_DATE_EPOCH is set, so that equal sources give equal bytes. COMPILER_PATH (for "
-             "Rust, PATH) leads to programs that record how it links.")
+             "and CXXFLAGS are yours, or else '-g -O2', and contain -ffile-prefix-map and "
+             "-ffunction-sections, and SOURCE_DATE_EPOCH is set, so that equal sources give equal "
+             "bytes; a Makefile's `CFLAGS ?= -O3` then has no effect (docs/programs.md). "
+             "COMPILER_PATH (for Rust, PATH) leads to programs that record how it links.")
       ->default_str("builds taskbench");
   options
       .value("--program", recipe.program, "CMD", By{parse_program},
@@ -439,6 +440,7 @@ void PairedPlan::complete(const Invocation& invocation) {
   }
   journal.is_named = invocation.given("--journal");
   journal.is_replaced = is_gate && has_both;
+  program_is_given = invocation.given("--program");
   budget_is_given = invocation.given("--budget");
   timeout_is_given = invocation.given("--timeout");
   acknowledged_is_given = invocation.given("--acknowledge");

@@ -149,6 +149,20 @@ class SeriesTrial : public KeptTrial<model::Series> {
     if (setup.digest != program_->digest()) refuse_rebuilt(program_->command().front(), file);
   }
 
+  /// Refuses a given program that is not the journal's. If the series is complete, the program may
+  /// be missing.
+  void refuse_other_program(const std::string& given) {
+    if (given.empty()) return;
+    const model::SeriesSetup& setup = trial_.setup;
+    if (given != setup.command) {
+      refuse("{} was started with {}, not '{}'; start again", journal().string(),
+             setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command), given);
+    }
+    const std::string file = split_command(setup.command).front();
+    if (file.find('/') != std::string::npos && !fs::exists(file)) return;
+    find_program_again();
+  }
+
   /// Fills in the program, date and key of a series. Runs the program once, without counting the
   /// run, to learn its benchmarks, their iterations, and how it was built.
   void explore() {
@@ -250,6 +264,8 @@ class SavedSeries final : public SeriesTrial {
     if (plan_.name_is_given && plan_.name != setup.name) {
       refuse("{} is of the baseline '{}', not '{}'", journal().string(), setup.name, plan_.name);
     }
+    plan_.refuse_other_options(setup);
+    refuse_other_program(plan_.program);
   }
 
   bool prepare(bool goes_on) override {
@@ -302,24 +318,9 @@ class ComparedSeries final : public SeriesTrial {
       refuse("{} was started against the baseline '{}', not '{}'", journal().string(),
              trial_.setup.name, plan_.name);
     }
-    refuse_other_program();
+    refuse_other_program(plan_.program);
     choose_baseline();
     refuse_contradictions();
-  }
-
-  /// Refuses a program that is not the journal's. If the series is complete, the program may be
-  /// missing.
-  void refuse_other_program() {
-    if (plan_.program.empty()) return;
-    const model::SeriesSetup& setup = trial_.setup;
-    if (plan_.program != setup.command) {
-      refuse("{} was started with {}, not '{}'; start again", journal().string(),
-             setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
-             plan_.program);
-    }
-    const std::string file = split_command(setup.command).front();
-    if (file.find('/') != std::string::npos && !fs::exists(file)) return;
-    find_program_again();
   }
 
   /// Refuses options, and a baseline, that differ from those that the journal was started with.

@@ -26,6 +26,8 @@ struct SavePlan : BaselinePlan {
   model::SeriesSetup setup;    ///< without what explore() fills in
   Strings workloads;           ///< as given
   bool name_is_given = false;  ///< otherwise a resumed series keeps its own
+  /// Throws UsageError for options that contradict the ones that a series was started with.
+  std::function<void(const model::SeriesSetup& then)> refuse_other_options;
 };
 
 struct ComparePlan : BaselinePlan {

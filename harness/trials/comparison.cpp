@@ -80,9 +80,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       draw_layouts(side, false);
       program(side).digest = digest_of_command(program(side).command);
     }
-    Strings also = plan_.outputs;
-    if (plan_.cwd.is_relative() && !plan_.cwd.empty()) also.push_back(plan_.cwd.string());
-    save_programs(plan_.out, trial_.setup, also);
+    save_programs(plan_.out, trial_.setup, plan_.outputs,
+                  plan_.cwd.is_relative() ? plan_.cwd : fs::path());
   }
 
   /// Runs the trial, and turns every failure of a program into a NotComparable.
@@ -241,6 +240,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
           "a new trial",
           file);
     }
+    if (plan_.program_is_given && !then.checkout.empty() && !is_program_of(then)) {
+      refuse("--program: {} was started with '{}', not '{}'; give the same, or start a new trial",
+             file, then.command, plan_.recipe.program);
+    }
     if (now.command.empty()) return;
     if (then.command != now.command || !then.commit.empty()) {
       refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), file,
@@ -250,6 +253,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (!trial_.end) return;
     const std::string digest = digest_of_command(now.command);
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
+  }
+
+  /// Whether --program means this command of a revision: a program of its checkout, or in PATH.
+  [[nodiscard]] bool is_program_of(const model::PairedProgram& revision) const {
+    Strings words = split_command(plan_.recipe.program);
+    if (command_of(words) == revision.command) return true;
+    words.front() = (fs::path(revision.checkout) / words.front()).string();
+    return command_of(words) == revision.command;
   }
 
   /// Refuses a part that is not the journal's, and resuming it on another machine: a block belongs
@@ -376,6 +387,13 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     try {
       BuiltRevision built = build_revision(*repository_, recipe, name, program(side).commit, stop(),
                                            listener_.progress);
+      const bool is_other = program(side).command != built.command || root(side) != built.source;
+      if (is_other && !program(side).command.empty()) {  // the journal's
+        refuse(
+            "{} was started with another build of {}: --build, --program, --cache, a variable such "
+            "as CFLAGS, or a compiler is not the same; start a new trial",
+            journal().string(), name_of(side));
+      }
       program(side).command = std::move(built.command);
       program(side).checkout = built.source.string();
     } catch (const BuildError& error) {

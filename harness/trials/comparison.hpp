@@ -48,7 +48,8 @@ struct ComparisonPlan {
   JournalPlan journal;
   /// The options, besides --base and --head, that repeat this measurement elsewhere.
   std::string repeating_options;
-  bool budget_is_given = false;  ///< otherwise a resumed trial keeps its own
+  bool program_is_given = false;  ///< that of the recipe
+  bool budget_is_given = false;   ///< otherwise a resumed trial keeps its own
   bool timeout_is_given = false;
   bool acknowledged_is_given = false;
   /// Throws UsageError for options that contradict the ones that a trial was started with.

@@ -73,42 +73,58 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
       name);
 }
 
-/// Whether a Google Benchmark's repetitions are far shorter than requested: a disturbance while the
+/// Whether a benchmark's repetitions are far shorter than requested: a disturbance while the
 /// process chose the number of iterations, such as losing its CPU, was taken for their time. Such
 /// repetitions mostly measure a cold start.
-bool is_cut_short(const model::Case& benchmark, double min_time_s) {
-  const bool has_own_count = benchmark.name.find("/iterations:") != std::string::npos;
-  if (has_own_count || has_part(benchmark.name, "manual_time")) return false;
+bool is_cut_short(const model::Case& benchmark, const SampleRequest& request) {
+  // The names of Google Benchmark say so if it sets its own length.
+  const auto says = [&](std::string_view text) { return benchmark.name.find(text) != text.npos; };
+  if (says("/iterations:") || says("/min_time:") || has_part(benchmark.name, "manual_time")) {
+    return false;
+  }
+  if (benchmark.repetitions.empty()) return false;
+  const auto* const own = model::find_in(request.own_iterations, benchmark.name);
+  if (own != nullptr && own->contains(benchmark.repetitions.front().iterations)) return false;
   const auto lengths_ns = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
     return static_cast<double>(repetition.iterations) *
            std::max(repetition.real_ns, repetition.cpu_ns);
   });
-  return !lengths_ns.empty() && stats::median(lengths_ns) < kCutShort * 1e9 * min_time_s;
+  return stats::median(lengths_ns) < kCutShort * 1e9 * request.min_time_s;
 }
 
-Strings cut_short(const model::Run& result, double min_time_s) {
+Strings cut_short(const model::Run& result, const SampleRequest& request) {
   Strings names;
   for (const auto& benchmark : result.cases) {
-    if (is_cut_short(benchmark, min_time_s)) names.push_back(benchmark.name);
+    if (is_cut_short(benchmark, request)) names.push_back(benchmark.name);
   }
   return names;
 }
 
-/// Measures the benchmarks that were cut short again, in further processes.
+/// Measures the benchmarks that were cut short again, in further processes. What has the same
+/// number of iterations in all of them has set it itself, and is noted in `own_iterations`.
 void lengthen(const Program& program, SampleRequest request, const Bench& bench,
-              model::Run& result) {
+              std::map<std::string, std::set<std::int64_t>>& own_iterations, model::Run& result) {
+  constexpr std::int64_t kDiffers = 0;
+  std::map<std::string, std::int64_t> counts;
   for (int again = 0; again < kMostAgain; ++again) {
-    request.benchmarks = cut_short(result, request.min_time_s);
+    request.benchmarks = cut_short(result, request);
     if (request.benchmarks.empty()) return;
     model::Run better = measure_once(program, request, bench);
     for (model::Case& benchmark : better.cases) {
       const auto old = std::ranges::find(result.cases, benchmark.name, &model::Case::name);
-      if (old != result.cases.end()) *old = std::move(benchmark);
+      if (old == result.cases.end()) continue;
+      const auto count = counts.emplace(old->name, old->repetitions.front().iterations).first;
+      if (count->second != benchmark.repetitions.front().iterations) count->second = kDiffers;
+      *old = std::move(benchmark);
     }
     if (result.queued_s) {
       result.queued_s =
           better.queued_s ? std::optional(*result.queued_s + *better.queued_s) : std::nullopt;
     }
+  }
+  for (const std::string& name : cut_short(result, request)) {
+    const auto* const count = model::find_in(counts, name);
+    if (count != nullptr && *count != kDiffers) own_iterations[name].insert(*count);
   }
 }
 
@@ -184,7 +200,9 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
   const auto start = Clock::now();
   try {
     process.result = measure_once(program, request, bench);
-    if (program.kind().finds_iterations()) lengthen(program, request, bench, process.result);
+    if (program.kind().finds_iterations()) {
+      lengthen(program, request, bench, request.own_iterations, process.result);
+    }
   } catch (const ProgramError&) {
     if (bench.is_over()) return std::nullopt;
     throw;

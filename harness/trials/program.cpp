@@ -66,6 +66,12 @@ std::set<fs::path> plug_ins_beside(const fs::path& executable) {
   return result;
 }
 
+/// Whether a backslash before `next` quotes it, within that kind of quotes; 0: outside of any.
+bool is_quoted_by_backslash(char next, char quote) {
+  if (quote == '"') return std::string_view("$`\"\\\n").find(next) != std::string_view::npos;
+  return quote == 0;
+}
+
 }  // namespace
 
 Strings split_command(std::string_view text) {
@@ -79,9 +85,10 @@ Strings split_command(std::string_view text) {
     } else if (quote == 0 && (each == '\'' || each == '"')) {
       quote = each;
       if (!word) word.emplace();
-    } else if (each == '\\' && quote != '\'' && i + 1 < text.size()) {
+    } else if (each == '\\' && i + 1 < text.size() && is_quoted_by_backslash(text[i + 1], quote)) {
+      if (text[++i] == '\n') continue;  // the line goes on
       if (!word) word.emplace();
-      *word += text[++i];
+      *word += text[i];
     } else if (quote == 0 && (each == ' ' || each == '\t' || each == '\n')) {
       if (word) words.push_back(std::move(*word));
       word.reset();
@@ -260,14 +267,33 @@ std::string digest_of_program(const Strings& command) {
   return loaded.empty() ? digest : digest_of(digest);
 }
 
+SampleRequest Program::fitting(SampleRequest request, const fs::path& file) const {
+  const auto fit = [&] {
+    constexpr std::size_t kLongest = std::size_t{128} << 10;  // Linux: with the zero at the end
+    const auto fits = [](const std::string& word) { return word.size() < kLongest; };
+    return std::ranges::all_of(kind_->arguments(command_, request, file), fits) &&
+           std::ranges::all_of(kind_->environment(request, file), fits);
+  };
+  if (fit()) return request;
+  std::set<std::string> beginnings;
+  for (const std::string& name : request.benchmarks) {
+    beginnings.insert(name.substr(0, name.find('/')));
+  }
+  request.benchmarks.clear();
+  request.families.assign(beginnings.begin(), beginnings.end());
+  if (!fit()) request.families.clear();
+  return request;
+}
+
 model::Run Program::measure(const SampleRequest& request, const fs::path& file,
                             const std::stop_token& stop) const {
   kind_->prepare(file);
-  Strings environment = kind_->environment(request, file);
+  const SampleRequest fitted = fitting(request, file);
+  Strings environment = kind_->environment(fitted, file);
   environment.push_back("TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x'));
   environment.push_back(fmt::format("{}={}", kScratchVariable, file.string()));
   const ProcessOutcome outcome = run_in(folder_,
-                                        {.command = arguments(request, file),
+                                        {.command = kind_->arguments(command_, fitted, file),
                                          .environment = std::move(environment),
                                          .timeout_s = request.timeout_s,
                                          .waiting = request.waiting,
@@ -277,9 +303,9 @@ model::Run Program::measure(const SampleRequest& request, const fs::path& file,
     throw ProgramError(fmt::format("'{}' {}", joined(command_, " "), outcome.text()));
   }
   try {
-    model::Run result = kind_->read(command_, outcome, file);
+    model::Run result = kind_->read(command_, request, outcome, file);
     result.queued_s = outcome.queued_s;
-    if (!request.benchmarks.empty()) {  // some kinds cannot measure a selection
+    if (!request.benchmarks.empty()) {  // more may have been measured
       std::erase_if(result.cases, [&](const model::Case& benchmark) {
         return !contains(request.benchmarks, benchmark.name);
       });

@@ -7,8 +7,8 @@
 namespace taskbench::harness {
 
 /// Splits words as a shell would: blanks separate, '…' and "…" group, a backslash quotes the next
-/// character. Nothing is expanded. Throws std::invalid_argument for an unclosed quote and for an
-/// empty command.
+/// character, within "…" only if that is one of $, `, ", \ and the end of a line. Nothing is
+/// expanded. Throws std::invalid_argument for an unclosed quote and for an empty command.
 [[nodiscard]] Strings split_command(std::string_view text);
 
 /// `word`, quoted so that a shell reads it as one word.
@@ -91,10 +91,14 @@ class Program {
 
   /// The words that measure() executes.
   [[nodiscard]] Strings arguments(const SampleRequest& request, const fs::path& file) const {
-    return kind_->arguments(command_, request, file);
+    return kind_->arguments(command_, fitting(request, file), file);
   }
 
  private:
+  /// The request, or one for more benchmarks, if their names do not fit into one argument or
+  /// variable: for all that begin like these up to the first slash, or for all.
+  [[nodiscard]] SampleRequest fitting(SampleRequest request, const fs::path& file) const;
+
   Program(const ProgramKind& kind, Strings command, fs::path folder, Strings listed)
       : kind_(&kind),
         command_(std::move(command)),

@@ -50,6 +50,27 @@ Strings executables_of(const PairedProgram& program) {
   return files;
 }
 
+/// Adds the digest of the file at `place`, or of each below it, relative to `folder`. Python writes
+/// into __pycache__ when it imports.
+void add_digests(const fs::path& folder, const fs::path& place,
+                 std::map<std::string, std::string>& digests) {
+  const auto add = [&](const fs::path& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(fs::symlink_status(file, ignored))) return;
+    digests[file.lexically_relative(folder).string()] = digest_of_file(file);
+  };
+  add(place);
+  std::error_code failed;
+  auto each = fs::recursive_directory_iterator(place, failed);
+  for (; !failed && each != fs::end(each); each.increment(failed)) {
+    if (each->path().filename() == "__pycache__") {
+      each.disable_recursion_pending();
+    } else {
+      add(each->path());
+    }
+  }
+}
+
 }  // namespace
 
 void refuse_other_folder(const fs::path& folder) {
@@ -58,8 +79,11 @@ void refuse_other_folder(const fs::path& folder) {
   refuse("--out '{}': it has other files; name a new folder", folder.string());
 }
 
-void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& also) {
+void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& outputs,
+                   const fs::path& cwd) {
   refuse_other_folder(folder);
+  Strings also = outputs;
+  if (!cwd.empty()) also.push_back(cwd.string());
   std::error_code failed;
   fs::remove(folder / kList, failed);  // first: without it, the rest is ignored
   fs::create_directories(folder, failed);
@@ -86,6 +110,7 @@ void save_programs(const fs::path& folder, const model::PairedSetup& setup, cons
     for (const std::string& file : executables_of(program)) {
       saved.files[file] = digest_of_file(folder / file);
     }
+    for (const std::string& each : outputs) add_digests(folder, into / each, saved.files);
   }
   const WriteOutcome written = write_atomically(folder / kList, json::to_json(saved));
   if (!written.ok()) refuse("--out: {}", written.error);
@@ -109,14 +134,15 @@ void load_programs(const fs::path& folder, model::PairedSetup& setup) {
       refuse("--programs: {} is not the file that was built; copy the folder again",
              (folder / file).string());
     }
-    // Artifact stores keep no permissions.
-    std::error_code ignored;
-    fs::permissions(folder / file, fs::perms::owner_exec, fs::perm_options::add, ignored);
   }
   const fs::path whole = fs::absolute(folder).lexically_normal();
   for (const Side side : kBothSides) {
     PairedProgram& program = of(saved, side);
     if (saved.identical.empty()) {
+      for (const std::string& file : executables_of(program)) {
+        std::error_code ignored;  // artifact stores keep no permissions
+        fs::permissions(folder / file, fs::perms::owner_exec, fs::perm_options::add, ignored);
+      }
       change_paths(program, [&](const fs::path& path) { return whole / path; });
       program.checkout = (whole / name_of(side)).string();
     }

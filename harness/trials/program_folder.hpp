@@ -1,6 +1,6 @@
 // A folder with the programs of both sides of a comparison, built once for many machines:
 //
-//   DIR/programs.json        what they are, and a digest of each file
+//   DIR/programs.json        what they are, and a digest of each file that decides their speed
 //      /base/out/bench       at the same place as in the checkout; its layouts are beside it
 //      /head/out/bench
 //
@@ -14,9 +14,11 @@
 namespace taskbench::harness {
 
 /// Makes the folder, or replaces one that was made earlier. `setup` has both programs, built, or
-/// says why they are identical. `also` names further files and folders of each checkout to copy:
-/// those that a program reads. Throws UsageError.
-void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& also);
+/// says why they are identical. `outputs` names further files and folders of each checkout that
+/// decide how fast the programs are; `cwd`, unless empty, is where they run and may write. Both are
+/// copied. Throws UsageError.
+void save_programs(const fs::path& folder, const model::PairedSetup& setup, const Strings& outputs,
+                   const fs::path& cwd);
 
 /// Throws UsageError unless save_programs() can make the folder.
 void refuse_other_folder(const fs::path& folder);

@@ -3,6 +3,9 @@
 // program_kind.cpp.
 #pragma once
 
+#include <map>
+#include <set>
+
 #include "harness/os/process.hpp"
 #include "harness/trials/names.hpp"
 #include "reports/model/paired.hpp"
@@ -31,6 +34,9 @@ struct SampleRequest : model::Sampling {
   std::size_t padding_bytes = 0;  ///< moves its stack: the size by which its environment grows
   double timeout_s = 60;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
+  /// The iterations of benchmarks that set them themselves, as measure_next() has found out, on
+  /// either side. Such repetitions may be short.
+  std::map<std::string, std::set<std::int64_t>> own_iterations{};
 };
 
 /// Runs a command to its end, with a time limit.
@@ -81,9 +87,10 @@ class ProgramKind {
   /// Puts the files that its process needs into the folder of `file`; removes those of an earlier.
   virtual void prepare(const fs::path& file) const;
 
-  /// The result of a process that succeeded. Throws json::ReadError, and ProgramError if there is
-  /// no result.
-  [[nodiscard]] virtual model::Run read(const Strings& command, const ProcessOutcome& outcome,
+  /// The result of the process for `request`, which succeeded. Throws json::ReadError, and
+  /// ProgramError if there is no result.
+  [[nodiscard]] virtual model::Run read(const Strings& command, const SampleRequest& request,
+                                        const ProcessOutcome& outcome,
                                         const fs::path& file) const = 0;
 
   /// Whether it lists complete names, and not only their beginnings.

@@ -57,7 +57,7 @@ class Catch2Kind final : public ProgramKind {
     return cases.empty() ? words : with(std::move(words), {joined(cases, ",")});
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome&,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,
                   const fs::path& file) const override {
     return unless_empty(
         reports::tools::parse_catch2(file, written_by(command, *this, file)),

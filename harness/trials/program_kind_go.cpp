@@ -49,7 +49,8 @@ class GoKind final : public ProgramKind {
 
   // One expression for each level. Before Go 1.20, names of different levels cannot be requested
   // together: an expression for a second level leaves out benchmarks that have one level. So other
-  // benchmarks may be measured, too.
+  // benchmarks may be measured, too. While their names are not known, -test.v also prints these
+  // without the number of CPUs, which cannot be told from the end of a name.
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path&) const override {
     const bool exactly = !request.benchmarks.empty();
@@ -57,17 +58,19 @@ class GoKind final : public ProgramKind {
     for (const Strings& parts : levels_of(exactly ? request.benchmarks : request.families)) {
       levels.push_back(fmt::format("^({})$", fmt::join(parts, "|")));
     }
-    return with(command, {"-test.run=^$", "-test.timeout=0",
-                          "-test.bench=" + (levels.empty() ? "." : joined(levels, "/")),
-                          fmt::format("-test.count={}", request.repetitions),
-                          fmt::format("-test.benchtime={}ns",
-                                      static_cast<std::int64_t>(1e9 * request.min_time_s)),
-                          "-test.benchmem"});
+    Strings words = with(command, {"-test.run=^$", "-test.timeout=0",
+                                   "-test.bench=" + (levels.empty() ? "." : joined(levels, "/")),
+                                   fmt::format("-test.count={}", request.repetitions),
+                                   fmt::format("-test.benchtime={}ns",
+                                               static_cast<std::int64_t>(1e9 * request.min_time_s)),
+                                   "-test.benchmem"});
+    if (!exactly) words.emplace_back("-test.v");
+    return words;
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome& outcome,
-                  const fs::path&) const override {
-    return unless_empty(reports::tools::parse_go(outcome.output),
+  model::Run read(const Strings& command, const SampleRequest& request,
+                  const ProcessOutcome& outcome, const fs::path&) const override {
+    return unless_empty(reports::tools::parse_go(outcome.output, request.benchmarks),
                         fmt::format("'{}' ran no benchmark, or printed none", command.front()));
   }
 

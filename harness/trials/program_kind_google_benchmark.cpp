@@ -44,7 +44,7 @@ class GoogleBenchmarkKind final : public ProgramKind {
     return words;
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome&,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,
                   const fs::path& file) const override {
     if (!fs::exists(file)) {
       throw ProgramError(

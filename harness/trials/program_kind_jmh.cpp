@@ -34,7 +34,7 @@ class JmhKind final : public NamedKind {
     return with(std::move(words), {fmt::format("^({})$", fmt::join(methods, "|"))});
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome&,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,
                   const fs::path& file) const override {
     return unless_empty(reports::tools::parse_jmh(file, written_by(command, *this, file)),
                         fmt::format("'{}' ran no benchmark of JMH", joined(command, " ")));

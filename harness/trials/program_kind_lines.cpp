@@ -23,7 +23,7 @@ class LinesKind final : public NamedKind {
             "TASKBENCH_ONLY=" + joined(request.benchmarks, "\n")};
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome& outcome,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome& outcome,
                   const fs::path&) const override {
     return unless_empty(
         reports::tools::parse_lines(outcome.output),

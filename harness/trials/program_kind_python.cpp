@@ -85,7 +85,7 @@ class PytestKind final : public NamedKind {
     }
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome&,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,
                   const fs::path& file) const override {
     return unless_empty(
         reports::tools::parse_pytest_benchmark(file, written_by(command, *this, file)),
@@ -115,7 +115,7 @@ class PyperfKind final : public NamedKind {
          fmt::format("--min-time={}", request.min_time_s), "--output=" + file.string()});
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome&,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,
                   const fs::path& file) const override {
     return unless_empty(reports::tools::parse_pyperf(file, written_by(command, *this, file)),
                         fmt::format("'{}' ran no benchmark of pyperf", joined(command, " ")));

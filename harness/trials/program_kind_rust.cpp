@@ -88,7 +88,8 @@ class CriterionKind final : public RustKind {
     fs::remove_all(home(file), ignored);
   }
 
-  model::Run read(const Strings&, const ProcessOutcome&, const fs::path& file) const override {
+  model::Run read(const Strings&, const SampleRequest&, const ProcessOutcome&,
+                  const fs::path& file) const override {
     return read_criterion(home(file));
   }
 
@@ -117,7 +118,7 @@ class LibtestKind final : public RustKind {
     return words;
   }
 
-  model::Run read(const Strings& command, const ProcessOutcome& outcome,
+  model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome& outcome,
                   const fs::path&) const override {
     return unless_empty(reports::tools::parse_libtest(outcome.output),
                         fmt::format("'{}' ran no benchmark, or printed none", command.front()));

@@ -50,7 +50,8 @@ class TaskbenchKind final : public ProgramKind {
     return words;
   }
 
-  model::Run read(const Strings&, const ProcessOutcome&, const fs::path& file) const override {
+  model::Run read(const Strings&, const SampleRequest&, const ProcessOutcome&,
+                  const fs::path& file) const override {
     return read_result_file(file, json::UnusableRows::noted);
   }
 

@@ -32,7 +32,18 @@ constexpr std::size_t kLogLineBytes = 300;
 constexpr std::streamoff kLogTailBytes = 16384;
 
 // Changed when builds by an older taskbench lack something that this one needs.
-constexpr std::string_view kFormat = "links are recorded";
+constexpr std::string_view kFormat = "links are recorded, and code is optimised";
+
+// Compiler drivers, make, CMake, Cargo and Go read these variables, and those that begin like this:
+// another value means another build.
+constexpr std::string_view kBuildVariables[] = {
+    "CC",      "CFLAGS",  "CPPFLAGS",    "CXX",   "CXXFLAGS",  "GOAMD64",         "GOARCH",
+    "GOFLAGS", "LDFLAGS", "GOTOOLCHAIN", "RUSTC", "RUSTFLAGS", "RUSTUP_TOOLCHAIN"};
+constexpr std::string_view kBuildPrefixes[] = {"CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_",
+                                               "CGO_", "CMAKE_"};
+
+// What autoconf, too, compiles with unless the user says otherwise.
+constexpr std::string_view kUsualFlags = "-g -O2";
 
 struct Places {
   fs::path folder;
@@ -43,17 +54,66 @@ struct Places {
   fs::path links;
 };
 
+/// The variables that a build may depend on, as NAME=VALUE, sorted.
+Strings build_variables() {
+  Strings found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    if (contains(kBuildVariables, name) || std::ranges::any_of(kBuildPrefixes, begins)) {
+      found.emplace_back(text);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// The files of the tool chains that a build may call, as far as they exist.
+std::vector<fs::path> files_of_tool_chains() {
+  Strings programs{"c++", "cargo", "cc", "go", "rustc"};
+  for (const char* variable : {"CC", "CXX"}) {
+    const std::string command = environment_value(variable);  // "ccache gcc -m32"
+    for (const std::string_view word : words_of(command)) programs.emplace_back(word);
+  }
+  std::vector<fs::path> files;
+  for (const std::string& program : programs) files.push_back(executable_of({program}));
+  // With rustup, one file in PATH stands for the programs of all its tool chains.
+  fs::path rustup = environment_value("RUSTUP_HOME");
+  if (rustup.empty()) rustup = fs::path(environment_value("HOME")) / ".rustup";
+  files.push_back(rustup / "settings.toml");
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(rustup / "toolchains", ignored)) {
+    files.push_back(entry.path() / "bin/rustc");
+  }
+  std::erase_if(files, [](const fs::path& file) {
+    std::error_code failed;
+    return !fs::is_regular_file(file, failed);
+  });
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Those files, with sizes and times, which change when a tool chain is replaced. Looked up once:
+/// a trial must find what it has built, whatever a build installs.
+const Strings& tool_chains() {
+  static const Strings found = each_of(files_of_tool_chains(), [](const fs::path& file) {
+    std::error_code ignored;
+    const auto size = fs::file_size(file, ignored);
+    const auto time = fs::last_write_time(file, ignored).time_since_epoch().count();
+    return fmt::format("{} {} {}", file.string(), size, time);
+  });
+  return found;
+}
+
 Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
                  const std::string& commit) {
-  std::string identity = repository.common_folder().string() + '\0' + recipe.build;
-  identity += fmt::format("{}{}", '\0', kFormat);
-  // Compiler drivers, make and CMake read these variables: another value means another build.
-  for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
-    const char* value = std::getenv(variable);
-    if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
-  }
-  const std::string key = digest_of(identity);
-  const fs::path folder = recipe.cache / key / commit;
+  const std::string built = repository.common_folder().string() + '\0' + recipe.build;
+  std::string environment(kFormat);
+  for (const std::string& variable : build_variables()) environment += '\0' + variable;
+  for (const std::string& tool : tool_chains()) environment += '\0' + tool;
+  const fs::path folder =
+      recipe.cache / digest_of(built) / fmt::format("{}-{}", commit, digest_of(environment));
   return {folder,          folder / "source", folder / "build.log",
           folder / "lock", folder / "built",  folder / "links"};
 }
@@ -103,6 +163,11 @@ Strings last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
+/// Whether the project's build calls compilers with its own -O before CFLAGS, whose -O would win.
+bool optimises_before_cflags(const fs::path& source) {
+  return fs::exists(source / "meson.build") || fs::exists(source / "Cargo.toml");
+}
+
 /// Variables by which a user's own build gets equal bytes from equal sources in every checkout:
 /// they keep the folder out of debug information and __FILE__, and the time out of __DATE__. For
 /// taskbench itself TASKBENCH_COMPARABLE does that. Functions get sections of their own, which can
@@ -111,10 +176,14 @@ Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source
   if (recipe.build == kDefaultBuild) return {};
   Strings result;
   if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
+    // `CFLAGS ?= -O2` in a Makefile, and what autoconf would choose, have no effect once the
+    // variable is set: without flags in their place, nothing would be optimised.
+    const std::string_view usual = optimises_before_cflags(source) ? "" : kUsualFlags;
     for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
-      const std::string given = environment_value(variable);
+      const char* given = std::getenv(variable);
+      const std::string_view flags = given == nullptr ? usual : given;
       result.push_back(fmt::format("{}={}{}-ffunction-sections -ffile-prefix-map={}=.", variable,
-                                   given, given.empty() ? "" : " ", source.string()));
+                                   flags, flags.empty() ? "" : " ", source.string()));
     }
   }
   if (environment_value("SOURCE_DATE_EPOCH").empty()) {

@@ -1,13 +1,15 @@
 // Programs built from git revisions, each in a worktree of its own below a cache folder.
 //
-//   CACHE/<repository and build command>/<commit>/source       the worktree
-//                                                /build.log
-//                                                /links        how it was linked, see layouts.hpp
-//                                                /lock         held while building
-//                                                /built        written last: the build is complete
+//   CACHE/<repository and build command>/<commit>-<environment>/source     the worktree
+//                                                              /build.log
+//                                                              /links      see layouts.hpp
+//                                                              /lock       held while building
+//                                                              /built      written last: complete
 //
-// A worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
-// The most recently used commits of each repository and build command are kept; the stamp's time
+// The environment consists of the variables that compilers and build tools read, and of the tool
+// chains that are installed: a build by another compiler, or with other flags, is another one. A
+// worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
+// The most recently used builds of each repository and build command are kept; the stamp's time
 // records the last use. The whole cache may be deleted at any time.
 #pragma once
 
@@ -35,7 +37,7 @@ inline constexpr std::string_view kDefaultBuild =
     "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
 inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";
 
-/// Number of commits kept for each repository and build command.
+/// Number of builds kept for each repository and build command.
 inline constexpr std::size_t kKeptRevisions = 16;
 
 /// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError if neither is set.

@@ -10,8 +10,8 @@
 //
 // Fields that are only written are described for a Writer alone. Unknown values are written as
 // null, never as a value that means "unknown"; a number that is not finite is also unknown, and is
-// left out of a list. nlohmann's own conversions accept true as 1, and truncate a number that does
-// not fit; here each value must have its intended type, or the message names the field.
+// left out of a list or a map. nlohmann's own conversions accept true as 1, and truncate a number
+// that does not fit; here each value must have its intended type, or the message names the field.
 #pragma once
 
 #include <fmt/format.h>
@@ -364,14 +364,18 @@ Json as_json(const std::optional<T>& value) {
   return value ? json_of(*value) : Json();
 }
 
+/// Whether JSON has the value: its numbers are finite.
+template <class T>
+bool is_in_json(const T& value) {
+  if constexpr (std::floating_point<T>) return std::isfinite(value);
+  return true;
+}
+
 template <class T>
 Json as_json(const std::vector<T>& values) {
   Json result = Json::array();
   for (const T& value : values) {
-    if constexpr (std::floating_point<T>) {
-      if (!std::isfinite(value)) continue;
-    }
-    result.push_back(json_of(value));
+    if (is_in_json(value)) result.push_back(json_of(value));
   }
   return result;
 }
@@ -385,7 +389,9 @@ template <class T>
 Json as_json(const std::map<std::string, T>& values) {
   Json::object_t members;  // built without a lookup per key: map keys are unique
   members.reserve(values.size());
-  for (const auto& [key, value] : values) members.emplace_back(key, json_of(value));
+  for (const auto& [key, value] : values) {
+    if (is_in_json(value)) members.emplace_back(key, json_of(value));
+  }
   return members;
 }
 

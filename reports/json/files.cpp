@@ -12,9 +12,9 @@ void describe_figures(Writer& io, const verdict::FilesVerdict& row, const char* 
   io.or_null("reason", row.reason);
   io("base_files", row.base_files);
   io("head_files", row.head_files);
-  io(base, row.base);
-  io(head, row.head);
-  io("change", row.has_ratio ? std::optional(row.change) : std::nullopt);
+  io(base, row.base_files > 0 ? std::optional(row.base) : std::nullopt);
+  io(head, row.head_files > 0 ? std::optional(row.head) : std::nullopt);
+  io("change", row.has_change() ? std::optional(row.change) : std::nullopt);
   io("interval_level", verdict::kIntervalLevel);
   io("interval_low", row.low);
   io("interval_high", row.high);

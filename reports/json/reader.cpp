@@ -176,13 +176,12 @@ class Parser {
     if (name.empty()) fail("has a benchmark without a name");
     const std::string run_name = text_in(row, "run_name");
     const std::string aggregate = text_in(row, "aggregate_name");
-    if (aggregate == "BigO" || aggregate == "RMS" || row.contains("cpu_coefficient") ||
-        row.contains("rms")) {
-      return;
-    }
+    const std::string type = text_in(row, "run_type");  // versions before 1.5 write none
+    const bool has_fit = row.contains("cpu_coefficient") || row.contains("rms");
+    if (aggregate == "BigO" || aggregate == "RMS" || (has_fit && type != "iteration")) return;
     const std::size_t place = place_of(run_name.empty() ? name : run_name);
     model::Case& benchmark = file_.cases[place];
-    if (text_in(row, "run_type") == "aggregate") {
+    if (type == "aggregate") {
       benchmark.has_aggregates = true;
       return;
     }

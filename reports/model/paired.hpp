@@ -60,7 +60,7 @@ struct BuiltPrograms {
   PairedProgram head;
   std::string identical;                     ///< why nothing was built, as a clause
   std::string reproduce;                     ///< PairedSetup::reproduce
-  std::map<std::string, std::string> files;  ///< digests of the executables
+  std::map<std::string, std::string> files;  ///< digests of the executables, and of --outputs
   std::vector<std::string> changed_files{};  ///< PairedSetup::changed_files
 };
 

@@ -26,7 +26,7 @@ VerdictText::Row row_of(const std::string& title, const verdict::FilesVerdict& r
   Cells cells(titles.size() - 1, std::string(kNone));
   cells[0] = title;
   cells[1] = verdict;
-  if (row.has_ratio && row.base_files > 0 && row.head_files > 0) {
+  if (row.has_change()) {
     cells = compared_cells({title, row.change, row.low, row.high, row.delta, verdict}, row.base,
                            row.head);
     add(cells, "{:.3f}", row.p_adjusted);
@@ -174,10 +174,14 @@ Table records(const FilesReport& report) {
                               const std::optional<verdict::InstructionsVerdict>& instructions) {
     const verdict::InstructionsVerdict none;
     const verdict::InstructionsVerdict& counted = instructions ? *instructions : none;
+    const auto known = [](bool is_known, double value) {
+      return raw(is_known ? std::optional(value) : std::nullopt);
+    };
     table.add({name, metric, word(row.verdict), fmt::format("{}", row.improved),
-               std::to_string(row.base_files), std::to_string(row.head_files), raw(row.base),
-               raw(row.head), raw(row.has_ratio ? std::optional(row.change) : std::nullopt),
-               raw(row.low), raw(row.high), raw(row.p), raw(row.p_adjusted), row.reason,
+               std::to_string(row.base_files), std::to_string(row.head_files),
+               known(row.base_files > 0, row.base), known(row.head_files > 0, row.head),
+               known(row.has_change(), row.change), raw(row.low), raw(row.high),
+               known(row.has_change(), row.p), known(row.has_change(), row.p_adjusted), row.reason,
                raw_part(counted.exact, &verdict::ExactChange::base),
                raw_part(counted.exact, &verdict::ExactChange::head),
                raw_part(counted.exact, &verdict::ExactChange::change),

@@ -197,10 +197,12 @@ Measures measures(const verdict::PairedReport& report) {
 Measures measures(const verdict::FilesReport& report) {
   Measures all;
   for (const verdict::FilesRow& row : report.rows) {
-    add_sides(row.name, kWall, row.base, row.head, {row.change, row.low, row.high, row.verdict},
-              all);
+    if (row.has_change()) {
+      add_sides(row.name, kWall, row.base, row.head, {row.change, row.low, row.high, row.verdict},
+                all);
+    }
     for (const verdict::JudgedFilesVerdict& each : row.judged) {
-      if (each.has_ratio) add_judged(row.name, each, all);
+      if (each.has_change()) add_judged(row.name, each, all);
     }
   }
   return all;

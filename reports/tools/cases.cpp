@@ -30,15 +30,12 @@ std::optional<double> ns_in(std::string_view unit) {
     std::string_view name;
     double ns;
   };
-  static constexpr std::array<Unit, 9> kUnits{{{"ns", 1},
+  static constexpr std::array<Unit, 6> kUnits{{{"ns", 1},
                                                {"us", 1e3},
                                                {"µs", 1e3},  // U+00B5
                                                {"μs", 1e3},  // U+03BC
                                                {"ms", 1e6},
-                                               {"s", 1e9},
-                                               {"min", 60e9},
-                                               {"hr", 3600e9},
-                                               {"day", 86'400e9}}};
+                                               {"s", 1e9}}};
   const auto* const found = std::ranges::find(kUnits, unit, &Unit::name);
   return found == kUnits.end() ? std::nullopt : std::optional(found->ns);
 }

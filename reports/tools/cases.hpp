@@ -15,7 +15,7 @@ namespace taskbench::reports::tools {
 /// is unusable.
 void add_time(model::Case& benchmark, model::Repetition repetition);
 
-/// Number of ns in a unit of time, by its name: "ns", "us", "µs", "ms", "s", "min", "hr", "day".
+/// Number of ns in a unit of time, by its name: "ns", "us", "µs", "ms", "s".
 [[nodiscard]] std::optional<double> ns_in(std::string_view unit);
 
 }  // namespace taskbench::reports::tools

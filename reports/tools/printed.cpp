@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/model/pieces.hpp"
@@ -14,6 +19,7 @@ namespace taskbench::reports::tools {
 namespace {
 
 using Words = std::vector<std::string_view>;
+using KnownNames = std::set<std::string, std::less<>>;
 
 Words words_of(std::string_view line) {
   Words words;
@@ -25,9 +31,59 @@ Words words_of(std::string_view line) {
 
 template <class Number>
 std::optional<Number> number_in(std::string_view word) {
+  if (word.starts_with('+')) word.remove_prefix(1);  // Go prints "+Inf"
   Number value{};
   return model::read_number(word, value) ? std::optional(value) : std::nullopt;
 }
+
+/// Adds a metric to a repetition, unless the value is not finite: that is no measurement.
+void add_metric(model::Repetition& repetition, std::string_view unit, double value) {
+  if (std::isfinite(value)) repetition.counters[std::string(unit)] = value;
+}
+
+/// Results of a text that has a section for each of several programs. The same name in two sections
+/// means two benchmarks.
+class SectionedRun {
+ public:
+  /// Begins a section, or goes on with it if its title is not new. A title's part in parentheses is
+  /// not shown.
+  void begin(std::string_view title) { title_ = title; }
+
+  model::Run& run() { return run_; }
+
+  /// The benchmark of that name in this section; a new one is added at the end if there is none.
+  model::Case& case_in_section(std::string_view name) {
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      if (run_.cases[i].name == name && titles_[i] == title_) return run_.cases[i];
+    }
+    titles_.push_back(title_);
+    run_.cases.emplace_back().name = name;
+    return run_.cases.back();
+  }
+
+  /// Puts the title of its section before each name that several sections have. Returns the run.
+  model::Run told_apart(std::string_view separator) {
+    std::map<std::string, int> sections;
+    for (const model::Case& each : run_.cases) ++sections[each.name];
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      model::Case& each = run_.cases[i];
+      if (sections[each.name] == 1) continue;
+      const std::string title = titles_[i].substr(0, titles_[i].find(" ("));
+      if (!title.empty()) each.name = fmt::format("{}{}{}", title, separator, each.name);
+      if (names.insert(each.name).second) continue;
+      each.unusable = "is in two programs of that name; write a file for each of them";
+    }
+    return std::move(run_);
+  }
+
+ private:
+  model::Run run_;
+  std::string title_;
+  std::vector<std::string> titles_;  ///< of each benchmark's section
+};
+
+constexpr std::string_view kGoName = "Benchmark";
 
 /// "BenchmarkSort-8": the name, and "-8". Empty if it ends otherwise.
 std::string_view cpus_at_the_end(std::string_view name) {
@@ -38,8 +94,10 @@ std::string_view cpus_at_the_end(std::string_view name) {
   return name.substr(digits);
 }
 
-/// Removes the number of CPUs from the names, if all have the same.
-void leave_out_cpus(model::Run& run) {
+/// Removes the number of CPUs from the names, if all have the same. Go prints no number if it uses
+/// one CPU, so a common one may also belong to the names: it stays if as many names are known with
+/// it as without it.
+void leave_out_cpus(model::Run& run, const KnownNames& known) {
   if (run.cases.empty()) return;
   const std::string cpus(cpus_at_the_end(run.cases.front().name));
   if (cpus.empty()) return;
@@ -47,12 +105,18 @@ void leave_out_cpus(model::Run& run) {
     return cpus_at_the_end(each.name) == cpus && each.name.size() > cpus.size();
   };
   if (!std::ranges::all_of(run.cases, has_them)) return;
+  const auto known_without = [&](std::size_t length) {
+    return std::ranges::count_if(run.cases, [&](const model::Case& each) {
+      return known.contains(std::string_view(each.name).substr(0, each.name.size() - length));
+    });
+  };
+  if (!known.empty() && known_without(cpus.size()) <= known_without(0)) return;
   for (model::Case& each : run.cases) each.name.resize(each.name.size() - cpus.size());
 }
 
-void read_go_line(const Words& words, model::Run& run) {
+void read_go_line(const Words& words, SectionedRun& sections) {
   constexpr std::size_t kFirstPair = 2;
-  if (words.size() < kFirstPair + 2 || !words[0].starts_with("Benchmark")) return;
+  if (words.size() < kFirstPair + 2 || !words[0].starts_with(kGoName)) return;
   const auto iterations = number_in<std::int64_t>(words[1]);
   if (!iterations || *iterations < 1) return;
   model::Repetition repetition{.iterations = *iterations};
@@ -62,10 +126,10 @@ void read_go_line(const Words& words, model::Run& run) {
     if (words[i + 1] == "ns/op") {
       repetition.real_ns = *value;
     } else {
-      repetition.counters[std::string(words[i + 1])] = *value;
+      add_metric(repetition, words[i + 1], *value);
     }
   }
-  add_time(case_of(run, words[0]), std::move(repetition));
+  add_time(sections.case_in_section(words[0]), std::move(repetition));
 }
 
 /// Removes "more" or "less" from the end of a line, if it follows a value and its unit. Returns
@@ -93,7 +157,7 @@ void read_line(Words words, model::Run& run) {
     add_time(benchmark, {.iterations = 1, .real_ns = *value * *ns});
     if (more_is_better == true) benchmark.unusable = "says that more of its time is better";
   } else if (!benchmark.repetitions.empty()) {
-    benchmark.repetitions.back().counters[std::string(unit)] = *value;
+    add_metric(benchmark.repetitions.back(), unit, *value);
     if (more_is_better) run.more_is_better[std::string(unit)].insert(*more_is_better);
   } else {
     benchmark.unusable = fmt::format(
@@ -104,7 +168,7 @@ void read_line(Words words, model::Run& run) {
 }
 
 /// "test tests::sort   ... bench:       1,234 ns/iter (+/- 56)"
-void read_libtest_line(std::string_view line, model::Run& run) {
+void read_libtest_line(std::string_view line, SectionedRun& sections) {
   constexpr std::string_view kBegin = "test ";
   constexpr std::string_view kMiddle = " ... bench:";
   const std::size_t middle = line.find(kMiddle);
@@ -118,28 +182,40 @@ void read_libtest_line(std::string_view line, model::Run& run) {
   // Shorter names are padded to the longest.
   std::string_view name = line.substr(kBegin.size(), middle - kBegin.size());
   name = name.substr(0, name.find_last_not_of(' ') + 1);
-  model::Case& benchmark = case_of(run, name);
-  add_time(benchmark, {.iterations = 1, .real_ns = *ns});
+  add_time(sections.case_in_section(name), {.iterations = 1, .real_ns = *ns});
 }
 
 }  // namespace
 
-model::Run parse_go(std::string_view printed) {
-  model::Run run;
+model::Run parse_go(std::string_view printed, std::span<const std::string> requested) {
+  SectionedRun sections;
+  KnownNames known(requested.begin(), requested.end());
   while (!printed.empty()) {
     const std::string_view line = model::next_line(printed);
     constexpr std::string_view kCpu = "cpu: ";
-    if (line.starts_with(kCpu)) run.environment.cpu_model = line.substr(kCpu.size());
-    read_go_line(words_of(line), run);
+    constexpr std::string_view kPackage = "pkg: ";
+    if (line.starts_with(kCpu)) sections.run().environment.cpu_model = line.substr(kCpu.size());
+    if (line.starts_with(kPackage)) sections.begin(model::trimmed(line.substr(kPackage.size())));
+    const Words words = words_of(line);
+    // A name before its results has a tab behind it; -test.v also prints it alone.
+    const bool is_alone = words.size() == 1 && line.find('\t') == std::string_view::npos;
+    if (is_alone && words[0].starts_with(kGoName)) known.emplace(words[0]);
+    read_go_line(words, sections);
   }
-  leave_out_cpus(run);
-  return run;
+  leave_out_cpus(sections.run(), known);
+  return sections.told_apart(".");
 }
 
 model::Run parse_libtest(std::string_view printed) {
-  model::Run run;
-  while (!printed.empty()) read_libtest_line(model::next_line(printed), run);
-  return run;
+  SectionedRun sections;
+  while (!printed.empty()) {
+    const std::string_view line = model::next_line(printed);
+    constexpr std::string_view kTarget = "Running ";
+    const std::string_view said = model::trimmed(line);
+    if (said.starts_with(kTarget)) sections.begin(said.substr(kTarget.size()));
+    read_libtest_line(line, sections);
+  }
+  return sections.told_apart("/");
 }
 
 model::Run parse_lines(std::string_view printed) {

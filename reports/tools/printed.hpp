@@ -1,7 +1,9 @@
 // Results that programs print as lines of text. Each line is a repetition of a benchmark; other
-// lines are left out.
+// lines are left out, as is a metric whose value is not finite.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "reports/model/run.hpp"
@@ -10,13 +12,18 @@ namespace taskbench::reports::tools {
 
 /// Reads the output of a Go package's benchmarks, in the format of benchstat: "BenchmarkSort-8",
 /// the iterations, then pairs of a value and its unit. The time is that of "ns/op"; other units are
-/// counters, by their names. A number of CPUs at the end of all names ("-8") is removed. A
-/// benchmark with a line without ns/op is unusable. Go reports no CPU time: it is 0.
-[[nodiscard]] model::Run parse_go(std::string_view printed);
+/// counters, by their names. A number of CPUs at the end of all names ("-8") is removed, unless the
+/// names are known with it: those that were `requested`, and those that Go also prints alone, with
+/// -test.v. If several packages have a benchmark of one name, its package precedes it:
+/// "example.org/list.BenchmarkSort". A benchmark with a line without ns/op is unusable. Go reports
+/// no CPU time: it is 0.
+[[nodiscard]] model::Run parse_go(std::string_view printed,
+                                  std::span<const std::string> requested = {});
 
 /// Reads the output of benchmarks of Rust's libtest, or in its format (the crate bencher): "test
 /// sort ... bench: 1,234 ns/iter (+/- 56)", the median of its samples. The number of iterations is
-/// not reported. There is no CPU time: it is 0.
+/// not reported. If several of Cargo's targets have a benchmark of one name, its target precedes
+/// it: "benches/list.rs/sort". There is no CPU time: it is 0.
 [[nodiscard]] model::Run parse_libtest(std::string_view printed);
 
 /// Reads lines "NAME VALUE UNIT", with a name of any words and a unit of time: ns, us, µs, ms or s.

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,39 +79,81 @@ void read_hyperfine(const Field& each, model::Run& run) {
   }
 }
 
+/// Number of ns in a unit of time of JMH.
+std::optional<double> jmh_unit_in_ns(std::string_view unit) {
+  if (unit == "min") return 60e9;
+  if (unit == "hr") return 3600e9;
+  if (unit == "day") return 86'400e9;
+  return ns_in(unit);
+}
+
 /// A JMH score in ns, from its unit: "us/op", "ops/ms".
 std::optional<double> ns_of(double score, std::string_view unit) {
   constexpr std::string_view kTime = "/op";
   constexpr std::string_view kThroughput = "ops/";
   if (unit.ends_with(kTime)) {
-    const auto ns = ns_in(unit.substr(0, unit.size() - kTime.size()));
+    const auto ns = jmh_unit_in_ns(unit.substr(0, unit.size() - kTime.size()));
     return ns ? std::optional(score * *ns) : std::nullopt;
   }
   if (!unit.starts_with(kThroughput)) return std::nullopt;
-  const auto ns = ns_in(unit.substr(kThroughput.size()));
+  const auto ns = jmh_unit_in_ns(unit.substr(kThroughput.size()));
   return ns ? std::optional(*ns / score) : std::nullopt;
 }
 
-void read_jmh(const Field& each, model::Run& run) {
+/// The mean of an iteration in JMH's mode SampleTime: a list of [score, how often].
+double mean_score(const Field& histogram) {
+  double sum = 0;
+  double count = 0;
+  for (const Field& each : histogram.elements()) {
+    const auto pair = each.get<Numbers>();
+    if (pair.size() != 2) each.fail("is not a score and how often it occurred");
+    sum += pair[0] * pair[1];
+    count += pair[1];
+  }
+  return sum / count;
+}
+
+/// The scores of all iterations of all forks.
+Numbers scores_of(const Field& metric) {
+  Numbers scores;
+  const auto histograms = member(metric, "rawDataHistogram");
+  const Field forks = histograms ? *histograms : metric.at("rawData");
+  for (const Field& fork : forks.elements()) {
+    for (const Field& iteration : fork.elements()) {
+      scores.push_back(histograms ? mean_score(iteration) : iteration.get<double>());
+    }
+  }
+  return scores;
+}
+
+/// The name of a benchmark of JMH, with its parameters.
+std::string jmh_name(const Field& each) {
   auto name = each.at("benchmark").get<std::string>();
   if (const auto parameters = member(each, "params")) {
     for (const auto& [key, value] : parameters->get<std::map<std::string, std::string>>()) {
       name += fmt::format("/{}={}", key, value);
     }
   }
-  model::Case& benchmark = case_of(run, name);
+  return name;
+}
+
+/// Which of its quantities JMH has measured: "avgt", "thrpt", "sample".
+std::string jmh_mode(const Field& each) {
+  const auto mode = member(each, "mode");
+  return mode ? mode->get<std::string>() : std::string();
+}
+
+void read_jmh(const Field& each, model::Case& benchmark) {
   const Field metric = each.at("primaryMetric");
   const auto unit = metric.at("scoreUnit").get<std::string>();
-  for (const auto& fork : metric.at("rawData").get<std::vector<Numbers>>()) {
-    for (const double score : fork) {
-      const auto ns = ns_of(score, unit);
-      if (!ns) {
-        benchmark.unusable =
-            fmt::format("is in the unit '{}', which is no time of an operation", unit);
-        return;
-      }
-      add_time(benchmark, {.iterations = 1, .real_ns = *ns});
+  for (const double score : scores_of(metric)) {
+    const auto ns = ns_of(score, unit);
+    if (!ns) {
+      benchmark.unusable =
+          fmt::format("is in the unit '{}', which is no time of an operation", unit);
+      return;
     }
+    add_time(benchmark, {.iterations = 1, .real_ns = *ns});
   }
 }
 
@@ -179,8 +222,16 @@ model::Case parse_criterion(const std::filesystem::path& path, std::string_view 
 model::Run parse_jmh(const std::filesystem::path& path, std::string_view text) {
   return json::read_file_text(path, text, "is no result of JMH: ", "-rf json -rff FILE writes one",
                               [](const Field& document) {
+                                std::map<std::string, std::set<std::string>> modes;
+                                for (const Field& each : document.elements()) {
+                                  modes[jmh_name(each)].insert(jmh_mode(each));
+                                }
                                 model::Run run;
-                                for (const Field& each : document.elements()) read_jmh(each, run);
+                                for (const Field& each : document.elements()) {
+                                  std::string name = jmh_name(each);
+                                  if (modes[name].size() > 1) name += '/' + jmh_mode(each);
+                                  read_jmh(each, case_of(run, name));
+                                }
                                 return run;
                               });
 }

@@ -30,8 +30,9 @@ namespace taskbench::reports::tools {
                                           std::string_view benchmark, std::string_view sample);
 
 /// Reads a file of JMH's `-rf json`, a repetition for each iteration of each fork. Parameters
-/// follow a benchmark's name: "org.example.Sort.quick/size=10". A throughput is converted to its
-/// reciprocal, a time. The number of operations per iteration is not reported.
+/// follow a benchmark's name, and its mode if the file has several of it:
+/// "org.example.Sort.quick/size=10/avgt". A throughput is converted to its reciprocal, a time; of
+/// sampled times, the mean counts. The number of operations per iteration is not reported.
 [[nodiscard]] model::Run parse_jmh(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace taskbench::reports::tools

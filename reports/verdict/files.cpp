@@ -259,7 +259,12 @@ Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
 
 std::string why_undecided(const FilesVerdict& row, const Family& family, bool can_fail,
                           std::size_t rows, const FilesPolicy& policy) {
-  if (row.base_files == 0 || row.head_files == 0) return "aggregates only, no repetitions";
+  if (row.base_files == 0 || row.head_files == 0) {
+    return fmt::format("no times of {}: it failed there, or reports only aggregates",
+                       row.base_files > 0   ? "head"
+                       : row.head_files > 0 ? "base"
+                                            : "both sides");
+  }
   if (!row.has_ratio) return "it is 0 or less in a file, which has no ratio";
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are not independent samples";
@@ -295,7 +300,11 @@ Candidate compared(std::size_t row, std::span<const double> base, std::span<cons
   verdict.delta = std::max(family.delta, family.epsilon);
   verdict.base_files = base.size();
   verdict.head_files = head.size();
-  if (base.empty() || head.empty()) return candidate;
+  if (base.empty() || head.empty()) {
+    if (!base.empty()) verdict.base = stats::median(base);
+    if (!head.empty()) verdict.head = stats::median(head);
+    return candidate;
+  }
   const double sign = family.more_is_better ? -1 : 1;
   const auto is_no_ratio = [](double value) { return !(value > 0); };
   if (std::ranges::any_of(base, is_no_ratio) || std::ranges::any_of(head, is_no_ratio)) {

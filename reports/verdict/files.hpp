@@ -37,7 +37,7 @@ struct FilesVerdict {
   std::size_t base_files = 0;
   std::size_t head_files = 0;
   /// Per iteration: values around the middle of the two medians over the files whose ratio is
-  /// `change`. With one file per side, the medians. Times are in ns.
+  /// `change`. With one file per side, or files of only one side, the medians. Times are in ns.
   double base = 0;
   double head = 0;
   double delta = 0;  ///< the smallest change that matters here
@@ -49,6 +49,9 @@ struct FilesVerdict {
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
   double p_adjusted = 1;  ///< `p` over all rows (Holm)
+
+  /// Whether both sides have values, which have a ratio.
+  [[nodiscard]] bool has_change() const { return has_ratio && base_files > 0 && head_files > 0; }
 
   bool operator==(const FilesVerdict&) const = default;
 };

@@ -432,7 +432,7 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
   });
 }
 
-/// Judges metrics without a ratio, since a process reports 0: as counts, or not at all.
+/// Judges metrics without a ratio, since a process reports 0 or less: as counts, or not at all.
 void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
   const Numbers blocks = blocks_with(trial, row.name);
   for (const model::JudgedMetric& metric : trial.setup.judged) {
@@ -440,21 +440,23 @@ void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
         model::contains(row.judged, metric.name, &JudgedVerdict::metric)) {
       continue;
     }
-    bool is_known = true;
+    const char* why = nullptr;
     std::vector<double> base;
     std::vector<double> head;
     for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
       const auto value = counter_of(sample, row.name, metric.name.c_str());
-      is_known = is_known && value >= 0.0;
+      if (!value) {
+        why = "a process does not report it";
+      } else if (*value < 0 && why == nullptr) {
+        why = "a process reports a negative value, which has no ratio";
+      }
       (sample.side == Side::base ? base : head).push_back(value.value_or(0));
     }
-    if (is_known && !metric.more_is_better) {
+    if (why == nullptr && !metric.more_is_better) {
       row.kinds.push_back(judge_kind(metric.name, base, head, false));
     } else {
-      row.judged.push_back({{},
-                            metric.name,
-                            metric.more_is_better,
-                            is_known ? "a process reports 0" : "a process does not report it"});
+      row.judged.push_back(
+          {{}, metric.name, metric.more_is_better, why == nullptr ? "a process reports 0" : why});
     }
   }
 }

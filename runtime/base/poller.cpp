@@ -27,13 +27,18 @@ constexpr int kMaxEvents = 256;
 /// epoll_wait with a limit in nanoseconds if the system has it (Linux 5.11), or else in
 /// milliseconds, rounded up. The thread sanitizer knows only epoll_wait, from which it learns that
 /// writes before a descriptor was added are visible to the thread that gets its event.
-int wait_for_events(int epoll, epoll_event* events, std::chrono::nanoseconds limit) noexcept {
+int wait_for_events(int epoll, epoll_event* events, std::chrono::nanoseconds limit,
+                    [[maybe_unused]] bool& has_pwait2) noexcept {
 #if defined(SYS_epoll_pwait2) && !defined(TASKBENCH_TSAN)
-  timespec time{};
-  time.tv_sec = static_cast<time_t>(limit.count() / 1'000'000'000);
-  time.tv_nsec = static_cast<long>(limit.count() % 1'000'000'000);
-  const long count = syscall(SYS_epoll_pwait2, epoll, events, kMaxEvents, &time, nullptr, 0);
-  if (count >= 0 || errno != ENOSYS) return static_cast<int>(count);
+  if (has_pwait2) {
+    timespec time{};
+    time.tv_sec = static_cast<time_t>(limit.count() / 1'000'000'000);
+    time.tv_nsec = static_cast<long>(limit.count() % 1'000'000'000);
+    const long count = syscall(SYS_epoll_pwait2, epoll, events, kMaxEvents, &time, nullptr, 0);
+    if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+    // ENOSYS, or what a container's filter answers to a call that it does not know: usually EPERM.
+    has_pwait2 = false;
+  }
 #endif
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
   return epoll_wait(epoll, events, kMaxEvents, static_cast<int>(std::min<long>(ms, INT_MAX)));
@@ -42,6 +47,7 @@ int wait_for_events(int epoll, epoll_event* events, std::chrono::nanoseconds lim
 }  // namespace
 
 void Poller::open() {
+  events_ = std::make_unique<epoll_event[]>(kMaxEvents);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) fail("eventfd");
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -61,7 +67,6 @@ void Poller::open() {
     errno = error;
     fail("epoll_ctl");
   }
-  events_ = std::make_unique<epoll_event[]>(kMaxEvents);
   // release: pairs with the acquire in descriptor()
   epoll_.store(epoll, release);
 }
@@ -81,7 +86,8 @@ std::size_t Poller::wait(Clock::time_point deadline) noexcept {
     count = epoll_wait(descriptor(), events, kMaxEvents, 0);
   } else {
     const std::chrono::nanoseconds left = deadline - Clock::now();
-    count = wait_for_events(descriptor(), events, std::max(left, std::chrono::nanoseconds{0}));
+    count = wait_for_events(descriptor(), events, std::max(left, std::chrono::nanoseconds{0}),
+                            has_pwait2_);
   }
   const auto* const end = std::remove_if(events, events + std::max(count, 0),
                                          [](const epoll_event& e) { return !e.data.ptr; });

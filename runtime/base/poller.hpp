@@ -49,6 +49,7 @@ class Poller {
  private:
   Atomic<int> epoll_{-1};
   int wake_ = -1;
+  bool has_pwait2_ = true;  // until wait() finds otherwise
   std::unique_ptr<epoll_event[]> events_;
 };
 

@@ -11,6 +11,9 @@
 namespace taskbench::rt::blocking {
 namespace {
 
+/// How many calls that were aborted a new one may have to end before it waits its turn.
+constexpr int kAbortedAtOnce = 16;
+
 struct PoolTag;
 
 /// The pool to which this thread belongs.
@@ -20,6 +23,7 @@ const Pool*& pool_of_this_thread() noexcept { return base::of_this_thread<const 
 
 void Pool::run(task::Header* call) {
   std::exception_ptr failure;
+  queue::Fifo<task::Header> aborted;
   {
     const base::LockGuard lock(mutex_);
     if (!closed_) {
@@ -29,18 +33,37 @@ void Pool::run(task::Header* call) {
         if (threads_.empty()) failure = std::current_exception();
       }
       if (failure == nullptr) {
-        calls_.push_back(call);
+        if (idle_.empty()) aborted = take_aborted();
+        calls_.push_back(std::exchange(call, nullptr));
         counters_.calls += 1;
-        if (idle_.empty()) return;
-        // The thread that has waited for the shortest time: its caches are the warmest.
-        idle_.back()->parker.unpark();
-        idle_.pop_back();
-        return;
+        if (!idle_.empty()) {
+          // The thread that has waited for the shortest time: its caches are the warmest.
+          idle_.back()->parker.unpark();
+          idle_.pop_back();
+        }
       }
     }
   }
-  task::cancel(call);
+  if (!aborted.empty()) cancel_all(aborted);
+  if (call != nullptr) task::cancel(call);
   if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+queue::Fifo<task::Header> Pool::take_aborted() noexcept {
+  queue::Fifo<task::Header> aborted;
+  for (int i = 0; i < kAbortedAtOnce; ++i) {
+    const task::Header* const oldest = calls_.front();
+    if (oldest == nullptr || !oldest->state.is_cancelled()) break;
+    aborted.push_back(calls_.pop_front());
+  }
+  if (!aborted.empty()) ++cancelling_;
+  return aborted;
+}
+
+void Pool::cancel_all(queue::Fifo<task::Header> calls) noexcept {
+  while (task::Header* const call = calls.pop_front()) task::cancel(call);
+  const base::LockGuard lock(mutex_);
+  if (--cancelling_ == 0) joiner_.unpark();
 }
 
 void Pool::start_thread() {
@@ -107,9 +130,7 @@ void Pool::close() noexcept {
     for (Thread* each : idle_) each->parker.unpark();
     idle_.clear();
   }
-  while (task::Header* const call = left.pop_front()) task::cancel(call);
-  const base::LockGuard lock(mutex_);
-  if (--cancelling_ == 0) joiner_.unpark();
+  cancel_all(left);
 }
 
 bool Pool::join(Clock::time_point deadline) noexcept {

@@ -4,7 +4,9 @@
 // JoinHandle, which gets its result or exception, and an abort before it begins ends it unrun.
 //
 // Threads: any. The pool starts a thread when a call finds none idle, up to a limit; a thread ends
-// when it has been idle for a while. Beyond the limit calls wait their turn, oldest first.
+// when it has been idle for a while. Beyond the limit calls wait their turn, oldest first. Those
+// that were aborted end when their turn comes, or when others come behind them: otherwise they
+// would pile up while all threads are held up.
 //
 // Shutdown: close() cancels calls that have not begun; join() waits for the running ones, which
 // cannot be stopped.
@@ -49,8 +51,9 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   /// Runs `call`, a task that has never been polled, on one of the threads. After close() it is
-  /// cancelled. Throws std::system_error, with `call` cancelled, if there is no thread and the
-  /// system gives none. Another reference to `owner` must last until this returns.
+  /// cancelled. If no thread is idle, this also ends older calls that were aborted. Throws
+  /// std::system_error, with `call` cancelled, if there is no thread and the system gives none.
+  /// Another reference to `owner` must last until this returns.
   void run(task::Header* call);
 
   /// Refuses later calls, and cancels those that have not begun.
@@ -73,6 +76,10 @@ class Pool {
   };
 
   void start_thread() TASKBENCH_REQUIRES(mutex_);
+  /// Takes out the oldest calls, if they were aborted: a few, for cancel_all().
+  [[nodiscard]] queue::Fifo<task::Header> take_aborted() noexcept TASKBENCH_REQUIRES(mutex_);
+  /// Cancels calls for which the caller has counted itself in cancelling_.
+  void cancel_all(queue::Fifo<task::Header> calls) noexcept;
   void work(Thread& own) noexcept;
   [[nodiscard]] bool wait(Thread& own) noexcept TASKBENCH_REQUIRES(mutex_);
   void leave(Thread& own) noexcept TASKBENCH_RELEASE(mutex_);
@@ -82,7 +89,7 @@ class Pool {
 
   mutable base::Mutex mutex_;
   bool closed_ TASKBENCH_GUARDED_BY(mutex_) = false;
-  std::uint32_t cancelling_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // threads in close()
+  std::uint32_t cancelling_ TASKBENCH_GUARDED_BY(mutex_) = 0;  // threads in cancel_all()
   bool detached_ TASKBENCH_GUARDED_BY(mutex_) = false;
   queue::Fifo<task::Header> calls_ TASKBENCH_GUARDED_BY(mutex_);  // that have not begun
   std::list<Thread> threads_ TASKBENCH_GUARDED_BY(mutex_);

@@ -51,6 +51,10 @@ JoinHandle<ResultOf<Function>> spawn_on(task::Spawner& runtime, Function&& funct
 /// aborted, or the runtime shuts down, before it has begun, it is never called, and awaiting the
 /// handle throws JoinError. Once begun it cannot be stopped, and the shutdown waits for it.
 ///
+/// A call that is aborted before it has begun ends, with what `function` holds, when its turn
+/// comes: on the thread that would have run it or, while all are busy, in a later spawn_blocking(),
+/// which ends the oldest of the calls that wait if they were aborted, a few each time.
+///
 /// In `function`, rt::spawn and rt::spawn_blocking go to the same runtime, and block_on, of any
 /// runtime, is allowed. Throws std::logic_error outside of a runtime, and std::system_error when
 /// the system gives not even one thread.

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -73,7 +74,9 @@ class AddressBuffer {
   [[nodiscard]] socklen_t* size() noexcept { return &size_; }
   /// The address that was filled in.
   [[nodiscard]] SocketAddress take() const {
-    return SocketAddress(reinterpret_cast<const sockaddr*>(&longest_), size_);
+    // The size of a Unix path of 108 bytes counts a zero that has no room (unix(7), BUGS).
+    const socklen_t size = std::min<socklen_t>(size_, sizeof(longest_));
+    return SocketAddress(reinterpret_cast<const sockaddr*>(&longest_), size);
   }
 
  private:

@@ -74,7 +74,7 @@ AsyncFd AsyncFd::own(int descriptor) {
   return own(std::move(owned));
 }
 
-AsyncFd AsyncFd::own(net::detail::Descriptor non_blocking) {
+AsyncFd AsyncFd::own(net::detail::Descriptor&& non_blocking) {
   AsyncFd made(non_blocking.get());
   (void)non_blocking.release();
   made.registration_->is_owned = true;

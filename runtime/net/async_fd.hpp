@@ -71,8 +71,9 @@ class AsyncFd {
   /// throws. Throws std::logic_error outside of a runtime, and std::system_error for a descriptor
   /// that cannot be watched, such as a file on disk.
   [[nodiscard]] static AsyncFd own(int descriptor);
-  /// Takes over a descriptor that is non-blocking already, which saves system calls.
-  [[nodiscard]] static AsyncFd own(net::detail::Descriptor non_blocking);
+  /// Takes over a descriptor that is non-blocking already, which saves system calls. If this call
+  /// throws, the caller still has it.
+  [[nodiscard]] static AsyncFd own(net::detail::Descriptor&& non_blocking);
   /// Watches a descriptor that its owner closes, after this object is gone. Its flags stay as they
   /// are: if it is a blocking descriptor, a call may hold up the worker.
   [[nodiscard]] static AsyncFd borrow(int descriptor);

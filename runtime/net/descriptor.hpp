@@ -12,11 +12,16 @@ class Descriptor {
  public:
   explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
   Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
-  Descriptor& operator=(Descriptor&&) = delete;
+  /// `other` closes what was here.
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   ~Descriptor() {
-    if (descriptor_ >= 0) close_descriptor(descriptor_);
+    if (is_open()) close_descriptor(descriptor_);
   }
 
+  [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
 

@@ -1,9 +1,10 @@
 // The awaiter of every operation on a descriptor: tries the system call, and waits only if the call
 // would block.
 //
-// Threads: an operation belongs to the task that awaits it. Two may be under way on a descriptor at
-// once, one in each direction. A second one in the same direction is refused with std::logic_error
-// for as long as the first waits, even if both are branches of one task.
+// Threads: an operation belongs to the task that awaits it, and is awaited by one coroutine at a
+// time, also in branches of that task. Two may be under way on a descriptor at once, one in each
+// direction. A second one in the same direction is refused with std::logic_error for as long as the
+// first waits, even if both are branches of one task.
 //
 // The runtime of a descriptor may end before the descriptor, and while tasks of other runtimes use
 // it. Operations that wait then, or would have to, fail with std::logic_error; others still work.

@@ -1,6 +1,7 @@
 #include "runtime/net/listener.hpp"
 
 #include <cerrno>
+#include <system_error>
 
 #include "runtime/net/system.hpp"
 
@@ -35,7 +36,21 @@ Attempt Accept::attempt(const AsyncFd& listening, bool) noexcept {
 }
 
 bool is_shortage(int error) noexcept {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM ||
+         error == ENOSPC;
+}
+
+std::optional<AsyncFd> watch(Accept::Accepted& accepted) {
+  if (!accepted.descriptor.is_open()) return std::nullopt;
+  Descriptor connection = std::move(accepted.descriptor);
+  try {
+    return AsyncFd::own(std::move(connection));
+  } catch (const std::system_error& failure) {
+    accepted.error = failure.code().value();
+    if (!is_shortage(accepted.error)) throw;
+  }
+  accepted.descriptor = std::move(connection);
+  return std::nullopt;
 }
 
 AsyncFd listen_at(const SocketAddress& address, int backlog) {

@@ -18,7 +18,8 @@ namespace taskbench::rt::net {
 /// machine's addresses, to listen at.
 ///
 /// Runs in rt::spawn_blocking. If it is given up, the look-up does not begin, or its result is
-/// dropped. Throws std::system_error, of resolve_category() or the system's.
+/// dropped; one that waits for a thread is in memory until its turn comes, or later calls end it.
+/// Throws std::system_error, of resolve_category() or the system's.
 [[nodiscard]] Task<std::vector<SocketAddress>> resolve(std::string host, std::string service);
 
 }  // namespace taskbench::rt::net

@@ -81,17 +81,16 @@ namespace detail {
 
 template <Direction direction, bool peeks>
 Attempt Transfer<direction, peeks>::attempt(Stream& stream, bool) noexcept {
-  const auto size = static_cast<std::size_t>(returned.value);
   const Returned now = transfer(direction, stream, data, size, peeks ? MSG_PEEK : 0);
   const Attempt attempt = attempt_of(now, size, stream);
   if (attempt == Attempt::again) return attempt;
-  returned = now;
+  returned = static_cast<std::int32_t>(now.value);
   return peeks ? Attempt::done : attempt;
 }
 
 template <Direction direction, bool peeks>
 std::size_t Transfer<direction, peeks>::take(const Stream& stream) const {
-  return size_of(returned, direction, stream);
+  return size_of(Returned{returned}, direction, stream);
 }
 
 template <Direction direction>

@@ -5,12 +5,17 @@
 //
 // Every operation is awaited, and throws std::system_error with the operation and the peer's
 // address in its text. Writing to a peer that is gone throws too (EPIPE); there is no SIGPIPE.
+//
+// An operation that is kept may be awaited again, and then does the same once more; read_exact()
+// and write_all() have nothing left to do.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "runtime/base/shared.hpp"
@@ -29,13 +34,18 @@ namespace detail {
 /// One call of recv or send.
 template <Direction direction, bool peeks = false>
 struct Transfer : Call<Stream, direction> {
-  Transfer(void* data_, std::size_t size) noexcept
-      : data(data_), returned{static_cast<ssize_t>(size)} {}
+  /// The most that one call asks for; the system moves less than 2 GiB at a time.
+  static constexpr std::size_t kMost = std::size_t{1} << 30;
+
+  Transfer(void* data_, std::size_t size_) noexcept
+      : data(data_), size(static_cast<std::uint32_t>(std::min(size_, kMost))) {}
   Attempt attempt(Stream& stream, bool lasting) noexcept;
   [[nodiscard]] std::size_t take(const Stream& stream) const;
 
   void* data;
-  Returned returned;  // at first the size to ask for
+  // Half a word each, as each waiting connection has them in its frame.
+  const std::uint32_t size;
+  std::int32_t returned = 0;  // bytes, or minus errno
 };
 
 /// One call of recvmsg or sendmsg, for several buffers.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/net/backoff.hpp"
 #include "runtime/net/system.hpp"
 
 namespace taskbench::rt::net {
@@ -20,6 +21,17 @@ void SendDatagram::take(const UdpSocket& socket) const {
   if (returned.value < 0) {
     throw_error(returned.error(), "send to", (to != nullptr ? *to : socket.peer_).text());
   }
+}
+
+Attempt SendDatagramTo::attempt(UdpSocket& socket, bool lasting) noexcept {
+  const Attempt attempt = SendDatagram::attempt(socket, lasting);
+  return to->family() == AF_UNIX ? Attempt::done : attempt;
+}
+
+bool SendDatagramTo::take(const UdpSocket& socket) const {
+  if (returned.would_wait()) return false;
+  SendDatagram::take(socket);
+  return true;
 }
 
 Attempt ReceiveDatagram::attempt(UdpSocket& socket, bool) noexcept {
@@ -51,6 +63,14 @@ void UdpSocket::connect(const SocketAddress& peer) {
     throw_error(errno, "connect to", peer.text());
   }
   peer_ = peer;
+}
+
+Task<> UdpSocket::send_to(ConstBytes data, const SocketAddress& to) {
+  for (detail::Backoff backoff;;) {
+    const bool is_sent = co_await detail::Operation<detail::SendDatagramTo>(*this, {data, &to});
+    if (is_sent) co_return;
+    co_await backoff.pause();
+  }
 }
 
 }  // namespace taskbench::rt::net

@@ -10,6 +10,7 @@
 #include "runtime/net/address.hpp"
 #include "runtime/net/buffers.hpp"
 #include "runtime/net/socket.hpp"
+#include "runtime/task/task.hpp"
 
 namespace taskbench::rt::net {
 
@@ -32,6 +33,15 @@ struct SendDatagram : Call<UdpSocket, Direction::write> {
   ConstBytes data;
   const SocketAddress* to;  // null: to the peer it is connected to
   Returned returned{};
+};
+
+/// The same to an address. A Unix receiver without room ends the call: the system announces only
+/// room of the sender, which is there again as soon as the datagram has been refused.
+struct SendDatagramTo : SendDatagram {
+  using SendDatagram::SendDatagram;
+  Attempt attempt(UdpSocket& socket, bool lasting) noexcept;
+  /// False: the receiver has no room.
+  [[nodiscard]] bool take(const UdpSocket& socket) const;
 };
 
 struct ReceiveDatagram : Call<UdpSocket, Direction::read> {
@@ -61,11 +71,12 @@ class UdpSocket : public Socket {
 
   /// co_await sends one datagram. Throws std::system_error; on a connected socket also for an
   /// earlier datagram that nobody received (ECONNREFUSED).
-  [[nodiscard]] auto send(ConstBytes data) { return sending(data, nullptr); }
-  /// The caller keeps `to` until the datagram is sent.
-  [[nodiscard]] auto send_to(ConstBytes data, const SocketAddress& to) {
-    return sending(data, &to);
+  [[nodiscard]] detail::Operation<detail::SendDatagram> send(ConstBytes data) {
+    return {*this, {data, nullptr}};
   }
+  /// The caller keeps `to` until the datagram is sent. While a Unix receiver has no room, it tries
+  /// again after 1, 2, 4 ... 64 ms.
+  [[nodiscard]] Task<> send_to(ConstBytes data, const SocketAddress& to);
   /// co_await returns the next Datagram. Throws as send() does.
   [[nodiscard]] auto receive(MutableBytes into) { return receiving(into, 0); }
   /// Receives without consuming: the next receive() gets the same datagram.
@@ -75,10 +86,6 @@ class UdpSocket : public Socket {
   void set_broadcast(bool on) { set_option(SOL_SOCKET, SO_BROADCAST, int{on}); }
 
  private:
-  [[nodiscard]] detail::Operation<detail::SendDatagram> sending(ConstBytes data,
-                                                                const SocketAddress* to) {
-    return {*this, {data, to}};
-  }
   [[nodiscard]] detail::Operation<detail::ReceiveDatagram> receiving(MutableBytes into, int flags) {
     return {*this, {into, flags}};
   }

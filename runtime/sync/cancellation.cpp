@@ -76,10 +76,15 @@ void Cancellation::cancel() noexcept {
 
 bool Cancellation::Wait::poll_cancelled(task::Leaf* leaf, task::Header* task) noexcept {
   Wait& self = *static_cast<Wait*>(leaf);
+  Dropped dropped;
   {
     const base::LockGuard lock(self.node_->mutex());
     if (!self.node_->is_cancelled()) {
-      if (self.place() != Place::queued) self.node_->waiting_.push_back(self, task);
+      if (self.place() == Place::queued) {
+        dropped.set(WaitList::pass_to(self, task));
+      } else {
+        self.node_->waiting_.push_back(self, task);
+      }
       self.waits_ = true;
       return false;
     }

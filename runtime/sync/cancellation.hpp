@@ -71,7 +71,8 @@ class Cancellation : public base::Shared {
   base::Atomic<bool> cancelled_{false};  // read without the mutex, too
 };
 
-/// What cancelled() returns, to be awaited.
+/// What cancelled() returns, to be awaited by one coroutine at a time, also in branches of one
+/// task.
 class [[nodiscard]] Cancellation::Wait : private task::Leaf, private Waiter {
  public:
   explicit Wait(base::Ref<Cancellation> node) noexcept

@@ -12,7 +12,8 @@
 //
 // Threads: copies of an end are cheap and independent. Several threads may call the const functions
 // of one end at once. Ends may be used, copied, moved and dropped on any thread, inside and outside
-// of any runtime; only awaiting needs a task. An end must outlive the awaits on it.
+// of any runtime; only awaiting needs a task. An end must outlive the awaits on it. What send() and
+// recv() return is awaited by one coroutine at a time, also in branches of one task.
 //
 // Order: messages are received in the order in which they were put in; for one sender, that is the
 // order of its sends. Waiters are woken in the order of their arrival, and none starves;

@@ -91,11 +91,14 @@ void Channel::Wait::leave() noexcept {
 }
 
 Claim Channel::Wait::claim_or_queue(task::Header* task, Position& claimed) noexcept {
-  task::Header* own = nullptr;
+  sync::detail::Dropped dropped;
   Claim result = Claim::none;
   {
     base::LockGuard lock(channel_.mutex_);
-    if (place() == Place::queued) return Claim::none;
+    if (place() == Place::queued) {
+      dropped.set(WaitList::pass_to(*this, task));
+      return Claim::none;
+    }
     if (is_waiting_) {
       result = channel_.claim(side_, claimed);
       if (result == Claim::none) {
@@ -114,11 +117,10 @@ Claim Channel::Wait::claim_or_queue(task::Header* task, Position& claimed) noexc
       base::full_fence();  // seq_cst: the waiter's half of the story at the top
       if (waiters().first == 0 || is_first_) result = channel_.claim(side_, claimed);
       if (result == Claim::none) return Claim::none;
-      own = WaitList::withdraw(*this);
+      dropped.set(WaitList::withdraw(*this));
     }
     leave();
   }
-  if (own != nullptr) task::drop_reference(own);
   // Each waiter passes the news of the end on to the next.
   if (result == Claim::ended) channel_.changed();
   return result;

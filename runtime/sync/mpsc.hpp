@@ -10,7 +10,8 @@
 // Threads: a sender belongs to one thread at a time, but send() and try_send() of one sender may
 // overlap; copies are cheap and independent. The receiver belongs to one task or thread at a time.
 // Ends may be used, moved and dropped on any thread, inside and outside of any runtime; only
-// awaiting needs a task. An end must outlive the awaits on it.
+// awaiting needs a task. An end must outlive the awaits on it. What send() and recv() return is
+// awaited by one coroutine at a time, also in branches of one task.
 //
 // Order: messages of one sender arrive in the order in which its sends ended; a waiting send keeps
 // its place in a queue (fair). The invariants are in mpsc_channel.hpp.

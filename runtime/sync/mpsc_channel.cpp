@@ -143,10 +143,14 @@ Link* Channel::take_all() noexcept {
 bool Channel::Send::poll_slot(task::Leaf* leaf, task::Header* task) noexcept {
   Send& self = *static_cast<Send*>(leaf);
   Channel& channel = self.channel_;
+  sync::detail::Dropped dropped;
   WakeBatch batch;
   {
     base::LockGuard lock(channel.mutex_);
-    if (self.place() == Place::queued) return false;
+    if (self.place() == Place::queued) {
+      dropped.set(WaitList::pass_to(self, task));
+      return false;
+    }
     if (self.place() == Place::outside && !channel.closed_) {
       if (channel.room_ == 0) {
         channel.senders_waiting_.push_back(self, task);

@@ -37,7 +37,7 @@ class Mutex {
     Semaphore::Permit permit_;
   };
 
-  /// What lock() returns, to be awaited.
+  /// What lock() returns, to be awaited by one coroutine at a time, also in branches of one task.
   class [[nodiscard]] Lock {
    public:
     bool await_ready() const noexcept { return false; }

@@ -44,25 +44,25 @@ void Notify::notify_waiters() noexcept {
 bool Notify::Notified::poll_notified(task::Leaf* leaf, task::Header* task) noexcept {
   Notified& self = *static_cast<Notified*>(leaf);
   Notify& notify = self.notify_;
-  task::Header* own = nullptr;
-  {
-    base::LockGuard lock(notify.mutex_);
-    const Place place = self.place();
-    const bool notified = place == Place::granted || place == Place::dismissed;
-    if (!notified && self.round_ == notify.round_) {
-      if (place == Place::queued) return false;
-      if (!notify.has_permit_) {
-        notify.waiting_.push_back(self, task);
-        self.waits_ = true;
-        return false;
-      }
-      notify.has_permit_ = false;
+  detail::Dropped dropped;
+  base::LockGuard lock(notify.mutex_);
+  const Place place = self.place();
+  const bool notified = place == Place::granted || place == Place::dismissed;
+  if (!notified && self.round_ == notify.round_) {
+    if (place == Place::queued) {
+      dropped.set(detail::WaitList::pass_to(self, task));
+      return false;
     }
-    if (place == Place::queued) own = detail::WaitList::withdraw(self);
-    if (!notified) self.settle(Place::dismissed);
-    self.waits_ = false;
+    if (!notify.has_permit_) {
+      notify.waiting_.push_back(self, task);
+      self.waits_ = true;
+      return false;
+    }
+    notify.has_permit_ = false;
   }
-  if (own != nullptr) task::drop_reference(own);
+  if (place == Place::queued) dropped.set(detail::WaitList::withdraw(self));
+  if (!notified) self.settle(Place::dismissed);
+  self.waits_ = false;
   return true;
 }
 

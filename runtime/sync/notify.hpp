@@ -58,7 +58,9 @@ class Notify {
   detail::WaitList released_ TASKBENCH_GUARDED_BY(mutex_);
 };
 
-/// What notified() returns. It may be kept before it is awaited; once notified it stays so.
+/// What notified() returns. It may be kept before it is awaited; once notified it stays so. It is
+/// awaited by one coroutine at a time, also in branches of one task; another may go on with a wait
+/// that was given up.
 class [[nodiscard]] Notify::Notified : private task::Leaf, private detail::Waiter {
  public:
   explicit Notified(Notify& notify) noexcept

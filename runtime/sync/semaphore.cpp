@@ -52,7 +52,8 @@ void Semaphore::give(std::size_t count, std::size_t taken) noexcept {
   do {
     {
       base::LockGuard lock(mutex_);
-      TASKBENCH_ASSERT(count <= kMaxPermits - available_, "a semaphore holds at most kMaxPermits");
+      TASKBENCH_ASSERT(count - taken <= kMaxPermits - available_ - taken_,
+                       "a semaphore has at most kMaxPermits, those that are taken included");
       available_ += std::exchange(count, 0);
       taken_ -= std::exchange(taken, 0);
       more = grant_ready(batch);
@@ -114,9 +115,11 @@ std::optional<Semaphore::Permit> Semaphore::Permit::split(std::size_t count) noe
 
 bool Semaphore::Acquire::poll_permits(task::Leaf* leaf, task::Header* task) noexcept {
   Acquire& self = *static_cast<Acquire*>(leaf);
+  detail::Dropped dropped;
   base::LockGuard lock(self.semaphore_.mutex_);
   switch (self.place()) {
     case Place::queued:
+      dropped.set(detail::WaitList::pass_to(self, task));
       return false;
     case Place::granted:
     case Place::dismissed:

@@ -11,8 +11,8 @@
 //   S2  After every change the first in waiting_ wants more than available_ holds: permits never
 //       lie idle while the first waiter could have them.
 //   S3  Permits are never lost: available_ + live permits + permits granted to waiters = the
-//       initial number + add_permits - forget. taken_ counts the live permits and those granted to
-//       waiters.
+//       initial number + add_permits - forget, at most kMaxPermits. taken_ counts the live permits
+//       and those granted to waiters.
 //   S4  Once closed, waiting_ only drains.
 //
 // Rejected: handing permits one by one to the first waiter, as they come (available_ is then always
@@ -53,7 +53,7 @@ class Semaphore {
   /// nullopt: not enough permits, or others wait for them, or closed.
   [[nodiscard]] std::optional<Permit> try_acquire(std::size_t count = 1) noexcept;
 
-  /// Adds new permits. There are never more than kMaxPermits.
+  /// Adds new permits. There are never more than kMaxPermits, those that are taken included.
   void add_permits(std::size_t count) noexcept;
 
   /// Refuses to grant permits from now on: waiters get nullopt. Permits already taken stay valid.
@@ -115,7 +115,7 @@ class [[nodiscard]] Semaphore::Permit {
   std::size_t count_;
 };
 
-/// What acquire() returns, to be awaited.
+/// What acquire() returns, to be awaited by one coroutine at a time, also in branches of one task.
 class [[nodiscard]] Semaphore::Acquire : private task::Leaf, private detail::Waiter {
  public:
   Acquire(Semaphore& semaphore, std::size_t count) noexcept

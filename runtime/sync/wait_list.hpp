@@ -12,9 +12,10 @@
 //
 // Invariants
 //   W1  A waiter is in a list exactly while its place is `queued`.
-//   W2  A queued waiter owns one counted reference to its task. The thread that takes it out of the
-//       list gets that reference, and wakes or drops it once the mutex is released. So a wake that
-//       comes after the task has ended touches no freed memory.
+//   W2  A queued waiter owns one counted reference to the task that polled it last. The thread that
+//       takes it out of the list, or polls it for another task, gets that reference, and wakes or
+//       drops it once the mutex is released. So a wake that comes after the task has ended touches
+//       no freed memory.
 //   W3  Once the place is `granted` or `dismissed` only the waiter's own task writes it.
 //
 // Rejected: a waker per waiter (two more words and an indirect call); waking under the mutex (the
@@ -25,6 +26,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/task/harness.hpp"
@@ -98,6 +100,13 @@ class WaitList {
     return take_out(waiter, Waiter::Place::outside);
   }
 
+  /// Lets a queued waiter wake `task`, which this thread polls, though another may have queued it.
+  /// The caller drops what is returned (W2), if it is not null.
+  [[nodiscard]] static task::Header* pass_to(Waiter& waiter, task::Header* task) noexcept {
+    if (waiter.task_ == task) return nullptr;
+    return std::exchange(waiter.task_, task::reference_in_poll(task));
+  }
+
   /// Moves all waiters of `other` behind those of this list, in their order.
   void append(WaitList& other) noexcept {
     if (other.empty()) return;
@@ -129,6 +138,24 @@ class WaitList {
   }
 
   Waiter ends_;  // closes the ring; is no waiter itself
+};
+
+/// A reference taken out of a list under a mutex, to be dropped without it: declare it before the
+/// lock.
+class Dropped {
+ public:
+  Dropped() = default;
+  ~Dropped() {
+    if (task_ != nullptr) task::drop_reference(task_);
+  }
+  Dropped(const Dropped&) = delete;
+  Dropped& operator=(const Dropped&) = delete;
+
+  /// `task`: a reference that is given up, or nullptr. Once only.
+  void set(task::Header* task) noexcept { task_ = task; }
+
+ private:
+  task::Header* task_ = nullptr;
 };
 
 /// Tasks taken out of lists under a mutex, to be woken without it. Its size is fixed, so that

@@ -131,6 +131,9 @@ void ForkJoinBase::rethrow(void* fork) const {
   const ForkPromiseBase& promise = ForkPromiseBase::of(fork);
   if (promise.outcome_ == Outcome::exception) std::rethrow_exception(promise.exception_);
   if (task_->state.is_cancelled()) throw JoinError();
+  // Many forks of a vector are run by one that came with it: if that has failed, some have not run.
+  const ForkPromiseBase& first = ForkPromiseBase::of(children_[0]);
+  if (first.outcome_ == Outcome::exception) std::rethrow_exception(first.exception_);
   throw std::logic_error(
       "a coroutine that returns an rt::Fork of a value has come to its end without a co_return");
 }

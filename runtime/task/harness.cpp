@@ -49,13 +49,13 @@ void destroy_frame(Header* header) noexcept {
 }
 
 /// The coroutine that goes on when that of `header` does: itself, or one that it awaits, directly
-/// or through others.
+/// or through others. The caller destroys it: its leaf, which may outlive it, forgets it.
 std::coroutine_handle<> innermost(Header* header) noexcept {
   if (header->resume == 0) return std::coroutine_handle<>::from_address(frame_of(header));
   if ((header->resume & kLeafTag) == 0) {
     return std::coroutine_handle<>::from_address(reinterpret_cast<void*>(header->resume));
   }
-  return reinterpret_cast<Leaf*>(header->resume & ~kLeafTag)->waiting;
+  return std::exchange(reinterpret_cast<Leaf*>(header->resume & ~kLeafTag)->waiting, nullptr);
 }
 
 constexpr std::uintptr_t kListenerTag = 1;
@@ -125,7 +125,7 @@ void finish(Header* task) noexcept {
 }
 
 /// Asks the leaf, if there is one. True: the coroutine, whose address is returned in `coroutine`,
-/// may be resumed.
+/// has to be resumed, as the leaf has forgotten it.
 bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   if ((task->resume & kLeafTag) == 0) {
     coroutine = reinterpret_cast<void*>(task->resume);
@@ -133,7 +133,7 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   }
   Leaf* const leaf = reinterpret_cast<Leaf*>(task->resume & ~kLeafTag);
   if (!leaf->poll(leaf, task)) return false;
-  coroutine = leaf->waiting.address();
+  coroutine = std::exchange(leaf->waiting, nullptr).address();
   return true;
 }
 

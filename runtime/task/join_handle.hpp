@@ -37,7 +37,8 @@ class AbortHandle {
   }
 
   /// The task ends at its next suspension, or at once if it is waiting; a task that is finishing
-  /// at this moment may still finish. Nothing happens to a task that has finished.
+  /// at this moment may still finish. Nothing happens to a task that has finished. A call of
+  /// spawn_blocking() that waits for a thread ends when its turn comes (see there).
   void abort() const noexcept {
     if (header_ != nullptr) task::abort(header_);
   }

@@ -7,12 +7,15 @@
 #include <coroutine>
 #include <cstdint>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::task {
 
 /// Base of every awaiter that suspends a task until something wakes it. An awaiter lies in the
-/// coroutine frame; it may be destroyed while it waits (abort, shutdown) and must then withdraw.
+/// coroutine frame; it may be destroyed while it waits (abort, shutdown) and must then withdraw. It
+/// is awaited by one coroutine at a time, also in branches of one task; once that has gone on or
+/// was given up, another may await it.
 struct Leaf {
   /// Asks whether to resume the coroutine. False: a wake-up of `task` is arranged. For the holder
   /// of the poll right.
@@ -21,7 +24,7 @@ struct Leaf {
   explicit Leaf(PollFunction function) noexcept : poll(function) {}
 
   PollFunction poll;
-  std::coroutine_handle<> waiting;
+  std::coroutine_handle<> waiting;  // null once it is to go on, or was given up
 };
 
 inline constexpr std::uintptr_t kLeafTag = 1;
@@ -33,6 +36,8 @@ inline void resume_directly(Header* task, std::coroutine_handle<> waiting) noexc
 
 /// Lets the next poll ask the leaf first.
 inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> waiting) noexcept {
+  TASKBENCH_ASSERT(!leaf.waiting,
+                   "what waits is awaited by one coroutine at a time, also in branches of a task");
   leaf.waiting = waiting;
   task->resume = reinterpret_cast<std::uintptr_t>(&leaf) | kLeafTag;
 }

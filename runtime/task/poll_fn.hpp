@@ -68,6 +68,7 @@ class PollFn : private Leaf {
 
 /// `function(PollContext&)` returns std::optional: a value ends the wait; if it returns nullopt, it
 /// must have arranged a wake-up through the context. The co_await throws what the function throws.
+/// The result is awaited by one coroutine at a time, also in branches of one task.
 template <class Function>
 [[nodiscard]] auto poll_fn(Function function) {
   return task::PollFn<Function>(std::move(function));

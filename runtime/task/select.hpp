@@ -74,8 +74,9 @@ class [[nodiscard]] SelectVector : public BranchesOf<std::vector<Task<T>>> {
 }  // namespace task
 
 /// co_await gives a std::variant. A branch is a Task, a function that returns one (kept until the
-/// branch has ended), or any other awaitable, which is held by reference. If one of those is a
-/// temporary, only the expression that makes this can await it.
+/// branch has ended), or any other awaitable, which is held by reference and must not be awaited by
+/// another branch meanwhile. If one of those is a temporary, only the expression that makes this
+/// can await it.
 template <class... Branch>
 requires(sizeof...(Branch) > 0) [[nodiscard]] auto select(Branch&&... branches) {
   constexpr bool kRefers = (task::kRefersToTemporary<Branch> || ...);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
+#include <memory>
 
 #include "runtime/time/sleep.hpp"
 
@@ -26,7 +27,8 @@ class Interval {
 
   class [[nodiscard]] Tick;
   /// Waits for the next tick; returns the time it was due at. Cancellation-safe: a tick whose await
-  /// was given up comes again. Throws std::logic_error outside of every runtime.
+  /// was given up comes again. What tick() returned may be kept, and waits for the next tick in
+  /// each await. Throws std::logic_error outside of every runtime.
   Tick tick();
 
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
@@ -47,11 +49,18 @@ class Interval::Tick {
   [[nodiscard]] bool await_ready() const noexcept { return sleep_.await_ready(); }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    if (sleep_.deadline() != interval_.next_) renew();
     return sleep_.await_suspend(coroutine);
   }
   Clock::time_point await_resume() noexcept { return interval_.advance(); }
 
  private:
+  /// The tick that the sleep is for has come, here or in another await.
+  void renew() noexcept {
+    std::destroy_at(&sleep_);
+    std::construct_at(&sleep_, interval_.next_);
+  }
+
   Interval& interval_;
   Sleep sleep_;
 };

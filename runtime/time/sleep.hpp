@@ -30,8 +30,8 @@ struct Clock {
   [[nodiscard]] static time_point now() noexcept;
 };
 
-/// What sleep() returns, to be awaited by one task only, which it wakes. Once it has begun it must
-/// not outlive the runtime.
+/// What sleep() returns, to be awaited by one task only, which it wakes, and by one coroutine at a
+/// time, also in branches of that task. Once it has begun it must not outlive the runtime.
 class [[nodiscard]] Sleep : private task::Leaf {
  public:
   explicit Sleep(Clock::time_point deadline) noexcept
@@ -49,6 +49,8 @@ class [[nodiscard]] Sleep : private task::Leaf {
     return task::suspend_with_budget(*this, coroutine);
   }
   void await_resume() const noexcept {}
+
+  [[nodiscard]] Clock::time_point deadline() const noexcept { return deadline_; }
 
   /// For the runtime: whether an await in this poll of `task` would end. False: the sleep is not
   /// over and will wake the task, or the task's budget is spent and the task yields.

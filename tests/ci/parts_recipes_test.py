@@ -30,6 +30,16 @@ GITLAB = ROOT / "ci/gitlab/gate-parts.gitlab-ci.yml"
 KUBERNETES = ROOT / "ci/kubernetes/gate-parts.yaml"
 SCRIPTS = ("gate-merge", "gate-slurm", "gate-ssh")
 
+HEAD_FAILED = "<!-- taskbench-gate -->\n### taskbench: no verdict: head failed in sort\n\nHere.\n"
+BASE_FAILED = ("<!-- taskbench-gate -->\n### taskbench: INCONCLUSIVE: base failed in sort, so that "
+               "there is nothing to compare with\n\nHere.\n")
+# Fails, once the test has said how often the program may start.
+CRASHES = """
+if os.path.exists(__file__ + ".most"):
+    if len(open(__file__ + ".runs").read()) > int(open(__file__ + ".most").read()):
+        sys.exit("out of luck")
+"""
+
 
 def parsed(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -207,14 +217,60 @@ class Runs(unittest.TestCase):
         comment = (self.folder / "taskbench-gate/comment.md").read_text()
         self.assertIn("1 of 4 parts is missing: 2.", comment)
         self.assertTrue((self.folder / "taskbench-gate/report/index.html").exists())
+        (self.folder / "part-3.md").write_text(HEAD_FAILED)
+        self.run_here(*merge, status=1)
+        comment = (self.folder / "taskbench-gate/comment.md").read_text()
+        self.assertRegex(comment.splitlines()[1], "^### taskbench: FAIL: sort is 30.")
+        self.assertTrue(comment.endswith(
+            "\nParts in which a program failed: 3. What part 3 says:\n\n"
+            + HEAD_FAILED.partition("\n")[2]), comment)
         for number in (1, 3, 4):
             (self.folder / f"part-{number}.journal").unlink()
+        self.run_here(*merge, status=5)
+        self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), HEAD_FAILED)
+        (self.folder / "part-3.md").write_text(BASE_FAILED)
+        self.run_here(*merge, status=3)
+        self.run_here(*merge, "--", "--inconclusive", "pass")
+        self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), BASE_FAILED)
+        (self.folder / "part-3.md").unlink()
         self.run_here(*merge, status=2)
         self.assertIn("no part has left a journal",
                       (self.folder / "taskbench-gate/comment.md").read_text())
-        (self.folder / "part-2.md").write_text("head failed\n")
-        self.run_here(*merge, status=5)
-        self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), "head failed\n")
+
+    def test_a_head_that_crashes_in_some_parts_is_a_failure_whatever_the_others_find(self):
+        for name, body in (("base", ""), ("head", CRASHES)):
+            (self.folder / name).write_text(fake_benchmark("sort=1000", body=body))
+            (self.folder / name).chmod(0o755)
+        def part(number, status=0):
+            self.run_here("taskbench", "gate", "--base", "./base", "--head", "./head",
+                          "--part", f"{number}/2", "--max-blocks", "16", "--exact", "off",
+                          "--journal", f"part-{number}.journal", "--markdown", f"part-{number}.md",
+                          status=status)
+        part(1)
+        started = len((self.folder / "head.runs").read_text())
+        (self.folder / "head.most").write_text(str(started + 8))
+        part(2, status=5)
+        self.assertIn('"position"', (self.folder / "part-2.journal").read_text())
+        (self.folder / "part-9.md").write_text("# Part 9 of something else\n")
+        merge = (ROOT / "scripts/gate-merge", "--parts", ".")
+        answer = self.run_here(*merge, status=5)
+        self.assertIn("gate-merge: Parts in which a program failed: 2. taskbench: no verdict: head "
+                      "failed", answer.stderr)
+        comment = (self.folder / "taskbench-gate/comment.md").read_text()
+        self.assertTrue(comment.startswith(
+            "<!-- taskbench-gate -->\n### taskbench: no verdict: head failed"), comment)
+        self.assertIn("out of luck", comment)
+        self.assertRegex(comment, "program failed: 2. The blocks that were measured say:\n\n"
+                         "### taskbench: (PASS|INCONCLUSIVE)")
+        for told in (BASE_FAILED, HEAD_FAILED + "Base fails, too: no luck\n"):
+            (self.folder / "part-2.md").unlink()
+            alone = subprocess.run([*merge, "--taskbench", BINARY], cwd=self.folder, check=False,
+                                   capture_output=True, timeout=100).returncode
+            self.assertIn(alone, (0, 3))
+            (self.folder / "part-2.md").write_text(told)
+            self.run_here(*merge, status=alone)
+            self.assertIn("What part 2 says:",
+                          (self.folder / "taskbench-gate/comment.md").read_text())
 
 
 if __name__ == "__main__":

@@ -81,11 +81,11 @@ class Ssh(unittest.TestCase):
             self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
         return answer
 
-    def build(self):
-        """Makes a folder of both programs; head is slower."""
+    def build(self, head=fake_benchmark("sort=1300 hash=500")):
+        """Makes a folder of both programs; head is slower, unless given."""
         self.run_here("git", "init", "--quiet", status=0)
-        for name, times in (("base", "sort=1000 hash=500"), ("head", "sort=1300 hash=500")):
-            (self.folder / "bench").write_text(fake_benchmark(times))
+        for name, text in (("base", fake_benchmark("sort=1000 hash=500")), ("head", head)):
+            (self.folder / "bench").write_text(text)
             (self.folder / "bench").chmod(0o755)
             self.run_here("git", "add", "bench", status=0)
             self.run_here("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit",
@@ -110,6 +110,14 @@ class Ssh(unittest.TestCase):
         answer = self.gate("one,gone")
         self.assertIn("FAIL: sort is 30.", answer.stdout)
         self.assertNotIn("missing", answer.stdout)
+
+    def test_a_head_that_crashes_is_told_and_not_tried_again(self):
+        self.build(fake_benchmark("sort=1000 hash=500", body="sys.exit('out of luck')"))
+        answer = self.gate("one,two", status=5)
+        self.assertNotIn("parts failed", answer.stderr)
+        comment = (self.folder / "gate's/comment.md").read_text()
+        self.assertIn("### taskbench: no verdict: head failed", comment)
+        self.assertIn("out of luck", comment)
 
     def test_without_a_host_there_is_no_verdict(self):
         self.build()

@@ -178,8 +178,15 @@ class Verdicts(AbTest):
         runs = len(self.read("b.runs"))
         self.assertGreaterEqual(runs, 2 * 2 * 8)  # each of head's processes, and one more
         always = self.program("c", body="cut = ('hash',)")  # on purpose
-        self.ab(self.program("a"), always, "--max-blocks 8 --json r.json", status=1)
+        self.ab(self.program("a"), always, "--max-blocks 8 --exact off --json r.json", status=1)
         self.assertEqual(self.verdicts()["hash"], "FAIL")
+        self.assertLess(len(self.read("c.runs")), 2 * 2 * 8)  # not again in each process
+
+    def test_a_benchmark_whose_name_has_its_own_length_is_not_measured_again(self):
+        name = "sort/min_time:0.000"
+        sides = (self.program(each, f"{name}=1000", body=f"cut = ({name!r},)") for each in "ab")
+        self.ab(*sides, "--exact off --json r.json")
+        self.assertLess(len(self.read("b.runs")), 2 * self.result()["blocks"] + 8)
 
     def test_waiting_for_a_cpu_is_no_slowdown_while_it_spares_a_quarter_of_the_repetitions(self):
         allowed = os.sched_getaffinity(0)

@@ -561,6 +561,25 @@ class Journals(BaselineTest):
         self.refused("baseline save --resume", says="was rebuilt")
         self.refused("baseline save other --resume", says="is of the baseline 'default'")
 
+    def test_another_program_and_other_options_are_refused(self):
+        # Only the first process puts something in the way of the store.
+        body = "os.path.exists('once') or [open(name, 'w').close() for name in ('once', 'ci')]"
+        program, other = self.program(body=body), self.program("b")
+        self.save(program=program, status=2)
+        (self.folder / "ci").unlink()
+        for lines in (None, 4):  # of a complete one, too
+            self.cut("taskbench-baseline.journal", lines)
+            self.refuse("baseline save --resume", {
+                f"--program {other}": f"was started with '{program}', not '{other}'",
+                "--workload sort": "--workload: ",
+                "--processes 9": "--processes: ",
+                "--repetitions 77": "--repetitions: ",
+                "--min-time 77ms": "--min-time: ",
+                "--seed 77": "--seed: ",
+                "--kind command": "--kind: ",
+            })
+        self.save("--resume --timeout 77s --workload sort,hash", program)
+
 
 if __name__ == "__main__":
     main()

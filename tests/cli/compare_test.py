@@ -428,6 +428,19 @@ class Json(SchemaCase, CompareTest):
             ("only_base 0", 1),
         ), new_keys=("new_key", "benchmarks 0 new_key"))
 
+    def test_a_benchmark_that_failed_keeps_to_it_and_has_no_figures(self):
+        document = self.load(self.file("a", {"sort": 100}))
+        document["benchmarks"] = [{
+            "name": "sort", "run_name": "sort", "run_type": "iteration", "repetition_index": 0,
+            "error_occurred": True, "error_message": "no disk"}]
+        self.write("b", json.dumps(document))
+        document = self.answer("a b", status=5)
+        (row,) = document["benchmarks"]
+        self.assertEqual((row["head_ns"], row["change"]), (None, None))
+        self.assertGreater(row["base_ns"], 0)
+        self.assertIn("no times of head: it failed there", row["reason"])
+        self.check(document, (("benchmarks 0 head_ns", "0"), ("benchmarks 0 change", GONE)))
+
     def test_a_metric_that_is_asked_for_keeps_to_it(self):
         base = self.files("a", 7, {"sort": 100}, counters={"hits/s": 9.0})
         head = self.files("b", 7, {"sort": 100}, counters={"hits/s": 8.0})

@@ -499,6 +499,16 @@ class Cache(GateTest):
         self.refused("gate --base-rev a --head-rev b --build-only head --out x",
                      says="--out needs --build-only both")
 
+    def test_a_folder_with_another_file_of_outputs_than_was_built_is_refused(self):
+        (self.repository / "lib/__pycache__").mkdir(parents=True)
+        self.commit("slower", SLOWER, **{"lib/rows": "many", "lib/__pycache__/rows": "old"})
+        self.gate(f"--build-only both --out {self.folder}/built --outputs lib")
+        part = "gate --programs built --part 1/2 --max-blocks 2 --journal p1"
+        self.write("built/head/lib/__pycache__/rows", "new")  # as Python does
+        self.taskbench(part)
+        self.write("built/head/lib/rows", "few")
+        self.refused(part, says="built/head/lib/rows is not the file that was built")
+
     def test_a_folder_of_equal_sources_says_that_there_is_nothing_to_measure(self):
         self.commit("nothing", notes="x")
         answer = self.gate(f"--build-only both --out {self.folder}/built", base="HEAD")
@@ -549,10 +559,13 @@ class Cache(GateTest):
             self.gate(SHORT, base=commits[-1], head=commits[-1])
             if number % 4 == 0:
                 self.gate(SHORT, head=self.base)  # the oldest, but in use
-        kept = {path.parent.name for path in self.folder.glob("cache/*/*/built")}
+        def commits_with(name):
+            return {path.parent.name.split("-")[0]
+                    for path in self.folder.glob(f"cache/*/*/{name}")}
+
+        kept = commits_with("built")
         self.assertEqual(kept, {self.base, *commits[-15:]})
-        sources = {path.parent.name for path in self.folder.glob("cache/*/*/source")}
-        self.assertEqual(sources, kept)
+        self.assertEqual(commits_with("source"), kept)
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1 + len(kept))
 
     def test_a_bare_repository_whose_head_is_no_branch(self):
@@ -616,6 +629,22 @@ class Journals(GateTest):
         self.commit("repaired")
         answer = self.gate(f"{self.files} --resume", status=2)
         self.assertIn("--head-rev: HEAD is ", answer.stderr)
+
+    def test_resume_of_another_program_or_build_is_refused(self):
+        self.commit("slower", SLOWER)
+        self.gate(f"{self.files} {SHORT}")
+        how = self.how
+        other = how.replace("--program out/bench", "--program 'out/bench --other'")
+        for lines in (None, 3):  # of a complete trial, too
+            self.cut("j", lines)
+            for named in (f"{REVISIONS} {other}", "--program 'out/bench --other'"):
+                self.refused(f"gate --resume --journal {self.folder}/j {named}",
+                             says="--program: ", cwd=self.repository)
+        self.how = how.replace("build.sh'", "build.sh; true'")
+        answer = self.gate(f"{self.files} {SHORT} --resume", status=2)
+        self.assertIn("was started with another build of base", answer.stderr)
+        self.how = how
+        self.gate(f"{self.files} {SHORT} --resume")
 
 
 class Refusals(GateTest):

@@ -233,7 +233,7 @@ class Commands(CommandTest):
 
 # Answers like a program of each kind, and logs the options that it was given.
 FRAMEWORK = """#!{python} -IS
-import json, os, sys, time
+import json, os, re, sys, time
 from pathlib import Path
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
@@ -274,6 +274,20 @@ def libtest():
     for name, ns in TIMES.items():
         print(f"tests::{{name}}: benchmark" if "--list" in words else
               f"test tests::{{name}} ... bench: {{ns:,.0f}} ns/iter (+/- 3)")
+
+def go():  # on one CPU: it prints no number of CPUs behind a name
+    if option("-test.list"):
+        print("BenchmarkHash")
+        return
+    levels = option("-test.bench").split("/")
+    least_ns = int(option("-test.benchtime").removesuffix("ns"))
+    for name, ns in zip(("BenchmarkHash/md5", "BenchmarkHash/sha-256"), TIMES.values()):
+        if not all(map(re.search, levels, name.split("/"))):
+            continue
+        if "-test.v" in words:
+            print(name)
+        for time_ns in noisy(ns, int(option("-test.count"))):
+            print(f"{{name}} \\t {{round(least_ns / ns) + 1}}\\t {{time_ns}} ns/op")
 
 def catch2():
     if "--list-reporters" in words:
@@ -358,6 +372,11 @@ class Frameworks(CommandTest):
     def test_libtest(self):
         self.fails_in("libtest", "libtest", "tests::b", "tests::a")
         self.assertEqual(self.only("libtest", "libtest", "tests::b")[-2:], ["--exact", "tests::b"])
+
+    def test_go(self):
+        self.fails_in("go", "go", "BenchmarkHash/sha-256", "BenchmarkHash/md5")
+        words = self.only("go", "go", "BenchmarkHash/sha-256")
+        self.assertIn("-test.bench=^(BenchmarkHash)$/^(sha-256)$", words)
 
     def test_catch2(self):
         self.fails_in("catch2", "catch2", "x [y]/z/b", "x [y]/z/a")

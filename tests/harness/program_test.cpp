@@ -22,6 +22,8 @@ TEST(program_test, commands_are_split_as_a_shell_does) {
   EXPECT_EQ(split_command("  'a b' \"c d\"e\\ f '' "), (Words{"a b", "c de f", ""}));
   EXPECT_EQ(split_command(R"("a\"b" 'c\d')"), (Words{"a\"b", "c\\d"}));
   EXPECT_EQ(split_command("a\\"), (Words{"a\\"}));
+  EXPECT_EQ(split_command(R"("a\.b" "\$\`\\" a\.b)"), (Words{R"(a\.b)", R"($`\)", "a.b"}));
+  EXPECT_EQ(split_command("a \\\n b\\\nc \"d\\\ne\""), (Words{"a", "bc", "de"}));
 }
 
 TEST(program_test, commands_without_words_or_with_an_open_quote_are_refused) {
@@ -81,6 +83,37 @@ TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
   request.families = {"BM_a<int>(1)", "BM_b"};
   EXPECT_EQ(program.arguments(request, "r.json").back(),
             "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)(/|$)");
+}
+
+/// So many names, each `beginning` and a number, that no argument can hold them all.
+Words many_names(const std::string& beginning) {
+  Words names;
+  for (int i = 0; i < 3000; ++i) names.push_back(beginning + std::to_string(10'000 + i));
+  return names;
+}
+
+TEST_F(Scripts, names_that_are_too_long_for_an_argument_are_left_to_their_beginnings_or_left_out) {
+  const auto path =
+      script("g", "case $1 in --benchmark_list_tests=true) echo BM_a;; *) exit 1;; esac");
+  const Program program = Program::find_out({path}, {});
+  const std::string family = "BM_" + std::string(36, 'x');
+  SampleRequest request;
+  request.benchmarks = many_names(family + '/');
+  EXPECT_EQ(program.arguments(request, "r.json").back(),
+            "--benchmark_filter=^(" + family + ")(/|$)");
+  request.benchmarks = many_names(family);
+  EXPECT_FALSE(program.arguments(request, "r.json").back().starts_with("--benchmark_filter"));
+}
+
+TEST_F(Scripts, of_a_program_that_cannot_be_told_so_many_names_only_these_are_taken) {
+  const auto path = script("l", "echo one 1 ms; echo two 2 ms");
+  const Program program = Program::find_out({path}, {}, {.folder = folder_, .kind = &lines_kind()});
+  SampleRequest request;
+  request.benchmarks = many_names("sort/" + std::string(36, 'x'));
+  request.benchmarks.emplace_back("two");
+  const model::Run run = program.measure(request, folder_ / "unused", {});
+  ASSERT_EQ(run.cases.size(), 1U);
+  EXPECT_EQ(run.cases.at(0).name, "two");
 }
 
 TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
@@ -228,6 +261,24 @@ TEST_F(Go, is_asked_for_names_by_their_levels) {
   request.benchmarks.clear();
   request.families = {"BenchmarkA"};
   EXPECT_EQ(program().arguments(request, "")[3], "-test.bench=^(BenchmarkA)$");
+}
+
+TEST_F(Go, is_asked_for_names_without_the_number_of_cpus_while_these_are_not_known) {
+  const Program fib = program("BenchmarkFib\nBenchmarkFib/n-30\nBenchmarkFib/n-30 1 1500 ns/op");
+  SampleRequest request;
+  EXPECT_EQ(fib.arguments(request, "").back(), "-test.v");
+  EXPECT_EQ(fib.measure(request, folder_ / "unused", {}).cases.at(0).name, "BenchmarkFib/n-30");
+  request.benchmarks = {"BenchmarkFib/n-30"};
+  EXPECT_EQ(fib.arguments(request, "").back(), "-test.benchmem");
+}
+
+TEST_F(Go, keeps_digits_at_the_end_of_what_is_requested) {
+  SampleRequest request;
+  request.benchmarks = {"BenchmarkHash/sha-256"};
+  const model::Run run =
+      program("BenchmarkHash/sha-256 1 1500 ns/op").measure(request, folder_ / "unused", {});
+  ASSERT_EQ(run.cases.size(), 1U);
+  EXPECT_EQ(run.cases[0].name, "BenchmarkHash/sha-256");
 }
 
 TEST_F(Go, that_prints_no_result_has_failed) {

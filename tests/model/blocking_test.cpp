@@ -322,6 +322,35 @@ TEST(BlockingPoolModel, who_waits_for_the_end_waits_for_another_thread_that_canc
       {.preemptions = 2, .weak_failures = 0});
 }
 
+TEST(BlockingPoolModel, what_was_aborted_before_it_began_is_cancelled_when_another_call_waits) {
+  holds(
+      [] {
+        RunningAndWaiting calls;
+        calls.begun.park();
+        calls.waiting.abort();
+        blocking::spawn_on(*calls.owner, [] {}).detach();
+        mc::require(calls.waiting.is_finished(), "cancelled");
+        mc::require(!calls.running.is_finished(), "which runs on");
+        calls.may_end.unpark();
+        end(*calls.owner);
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(BlockingPoolModel, what_was_aborted_before_it_began_is_cancelled_once_by_whoever_comes_first) {
+  holds(
+      [] {
+        RunningAndWaiting calls;
+        calls.begun.park();
+        calls.waiting.abort();
+        calls.may_end.unpark();
+        blocking::spawn_on(*calls.owner, [] {}).detach();
+        end(*calls.owner);
+        mc::require(calls.waiting.is_finished(), "cancelled");
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
 /// Its destructor waits until it may go on, and then leaves a mark.
 class LeavesAMark {
  public:
@@ -373,6 +402,38 @@ TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_
         while (owner->pool.counters().threads != 0) base::yield_thread();
         may_go_on.unpark();
         while (has_closed.load(base::relaxed) == 0) base::yield_thread();  // relaxed: as above
+        mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
+        mc::require(mark.get() == 1, "what was cancelled is gone");
+        other.join();
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
+// The same, where the other thread cancels as it brings another call.
+TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_before_its_call) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1));
+        park::Parker begun;
+        park::Parker may_end;
+        park::Parker cancels;
+        park::Parker may_go_on;
+        base::Cell<int> mark{0};
+        blocking::spawn_on(*owner, [&] {
+          begun.unpark();
+          may_end.park();
+        }).detach();
+        const JoinHandle<void> aborted =
+            blocking::spawn_on(*owner, [leaves = LeavesAMark(mark, cancels, may_go_on)] {
+              mc::require(false, "it has not begun");
+            });
+        aborted.abort();
+        begun.park();
+        base::Thread other([&] { blocking::spawn_on(*owner, [] {}).detach(); });
+        cancels.park();
+        may_end.unpark();
+        owner->pool.close();
+        may_go_on.unpark();
         mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
         mc::require(mark.get() == 1, "what was cancelled is gone");
         other.join();

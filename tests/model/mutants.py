@@ -338,7 +338,7 @@ NAMED = (
     ("a thread too many runs blocking calls", BLOCKING,
      "threads_.size() < settings_.max_threads", "threads_.size() <= settings_.max_threads"),
     ("a thread that was called stays among the idle ones", BLOCKING,
-     "        idle_.pop_back();\n", ""),
+     "          idle_.pop_back();\n", ""),
     ("who leaves the driver appoints no watcher", DRIVER,
      "    held_.store(false, base::relaxed);  // relaxed: under lock_ (D1)\n"
      "    told = appoint_watcher();\n",

@@ -194,6 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::ValuesIn(checked({"go", "global_queue", "sharded", "channel", "tokio01"})), name_of);
 INSTANTIATE_TEST_SUITE_P(Schedulers, StealingPoolModel,
                          ::testing::ValuesIn(checked({"go", "global_queue", "tokio01"})), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TimedPoolModel);  // by day
 INSTANTIATE_TEST_SUITE_P(
     Schedulers, TimedPoolModel,
     ::testing::ValuesIn(checked({"global_queue", "sharded", "channel", "tokio01"})), name_of);

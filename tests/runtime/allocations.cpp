@@ -8,10 +8,13 @@ namespace {
 
 std::atomic<std::size_t> allocated{0};
 std::atomic<std::size_t> freed{0};
-thread_local bool has_no_memory = false;
+thread_local std::size_t times_without_memory = 0;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (has_no_memory) throw std::bad_alloc();
+  if (times_without_memory != 0) {
+    --times_without_memory;
+    throw std::bad_alloc();
+  }
   allocated.fetch_add(1, std::memory_order_relaxed);
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -50,7 +53,7 @@ namespace taskbench::rt::tests {
 std::size_t allocations() noexcept { return allocated.load(std::memory_order_relaxed); }
 std::size_t deallocations() noexcept { return freed.load(std::memory_order_relaxed); }
 
-NoMemory::NoMemory() noexcept { has_no_memory = true; }
-NoMemory::~NoMemory() { has_no_memory = false; }
+NoMemory::NoMemory(std::size_t times) noexcept { times_without_memory = times; }
+NoMemory::~NoMemory() { times_without_memory = 0; }
 
 }  // namespace taskbench::rt::tests

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace taskbench::rt::tests {
 
@@ -11,10 +12,10 @@ namespace taskbench::rt::tests {
 /// The number of them that have been freed.
 [[nodiscard]] std::size_t deallocations() noexcept;
 
-/// Makes allocations of its thread fail for as long as it lives.
+/// Makes allocations of its thread fail for as long as it lives, or only the next `times`.
 class NoMemory {
  public:
-  NoMemory() noexcept;
+  explicit NoMemory(std::size_t times = SIZE_MAX) noexcept;
   NoMemory(const NoMemory&) = delete;
   NoMemory& operator=(const NoMemory&) = delete;
   ~NoMemory();

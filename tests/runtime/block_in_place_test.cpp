@@ -7,6 +7,7 @@
 #include <climits>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -440,8 +441,73 @@ TEST(BlockInPlaceThreads, use_again_what_was_handed_on_before) {
     return allocations() - before;
   };
   static_cast<void>(allocated_by_sections());
-  // One allocation each time that a thread watches; a new Worker would be another.
-  EXPECT_LT(allocated_by_sections(), 2U * kRuns);
+  EXPECT_LT(allocated_by_sections(), std::size_t{kRuns});  // each new Worker would be one
+}
+
+std::optional<NoMemory>& lack_of_memory_of_this_thread() {
+  static thread_local std::optional<NoMemory> lack;
+  return lack;
+}
+
+TEST(BlockInPlaceThreads, that_have_no_memory_for_a_while_take_over_afterwards) {
+  Runtime runtime = builder(kOneWorker)
+                        .on_thread_start([](unsigned index) {
+                          if (index > 0) lack_of_memory_of_this_thread().emplace(3U);
+                        })
+                        .build();
+  run_as_task(runtime, block_for_another);
+}
+
+TEST(BlockInPlaceThreads, that_have_no_memory_leave_the_worker_and_stand_by) {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> has_ended{false};
+  std::atomic<int> count{0};
+  Runtime runtime = builder(kOneWorker)
+                        .blocking_idle_timeout(0ns)
+                        .on_thread_start([&](unsigned index) {
+                          if (index == 0) return;
+                          lack_of_memory_of_this_thread().emplace();
+                          has_begun.store(true);
+                        })
+                        .on_thread_stop([&](unsigned index) {
+                          if (index > 0) has_ended.store(true);
+                        })
+                        .build();
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> other = spawn(count_up(&count));
+    block_in_place([&] { EXPECT_TRUE(block_worker_until(has_begun)); });
+    EXPECT_EQ(count.load(), 0);
+    co_await other;
+  });
+  EXPECT_EQ(count.load(), 1);
+  EXPECT_TRUE(eventually([&] { return has_ended.load(); }));
+}
+
+TEST(BlockInPlaceThreads, that_come_back_without_memory_give_back_what_was_handed_on) {
+  std::atomic<int> inside{0};
+  std::atomic<bool> may_return{false};
+  std::atomic<int> gone{0};
+  const auto block = [&]() -> Task<> {
+    block_in_place([&] {
+      inside.fetch_add(1);
+      EXPECT_TRUE(block_worker_until(may_return));
+      lack_of_memory_of_this_thread().emplace();
+    });
+    co_return;
+  };
+  Runtime runtime = builder(kOneWorker)
+                        .blocking_idle_timeout(0ns)
+                        .on_thread_stop([&](unsigned) {
+                          if (!lack_of_memory_of_this_thread()) return;
+                          lack_of_memory_of_this_thread().reset();
+                          gone.fetch_add(1);
+                        })
+                        .build();
+  for (int i = 0; i < 2; ++i) runtime.spawn(block()).detach();
+  EXPECT_TRUE(eventually([&] { return inside.load() == 2; }));
+  run_as_task(runtime, nothing);  // by a third thread
+  may_return.store(true);
+  EXPECT_TRUE(eventually([&] { return gone.load() == 2; }));
 }
 
 TEST(BlockInPlaceThreads, are_not_added_once_the_runtime_ends) {

@@ -1,6 +1,7 @@
 // Clocks that jump, on every scheduler. This program intercepts all calls by which the runtime asks
 // the system for the time: the steady clock can be put forward by hours, as on a machine that was
-// suspended, and reads of the wall clock, which may be set at any time, are counted.
+// suspended, and reads of the wall clock, which may be set at any time, are counted. The call that
+// waits for events until a time can be refused, as by the filter of a container.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -11,12 +12,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <ctime>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,8 @@ namespace {
 
 std::atomic<std::int64_t> put_forward_s{0};
 std::atomic<int> wall_clock_reads{0};
+std::atomic<bool> refuses_pwait2{false};
+std::atomic<int> refusals{0};
 
 template <class Function>
 Function* of_the_system(const char* name) {
@@ -63,6 +68,7 @@ time_t time(time_t* result) noexcept {
 }
 
 /// A futex waits until a time of the steady clock, which is converted back to the system's.
+/// epoll_pwait2 may be refused.
 long syscall(long number, ...) noexcept {
   using Word = std::uintptr_t;
   static auto* const kSystems = of_the_system<long(long, ...)>("syscall");
@@ -71,6 +77,13 @@ long syscall(long number, ...) noexcept {
   Word all[6];
   for (Word& each : all) each = va_arg(list, Word);
   va_end(list);
+#if defined(SYS_epoll_pwait2)
+  if (number == SYS_epoll_pwait2 && refuses_pwait2.load()) {
+    ++refusals;
+    errno = EPERM;
+    return -1;
+  }
+#endif
   timespec until{};
   const auto operation = static_cast<int>(all[1]);
   if (number == SYS_futex && (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && all[3] != 0) {
@@ -203,6 +216,44 @@ TEST_P(Clocks, of_the_wall_are_never_read) {
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Clocks);
+
+#if defined(SYS_epoll_pwait2)
+
+class FilteredCalls : public tests::OnOneRuntime {
+ protected:
+  FilteredCalls() {
+    refusals = 0;
+    refuses_pwait2 = true;
+  }
+  ~FilteredCalls() override { refuses_pwait2 = false; }
+};
+
+TEST_P(FilteredCalls, do_not_keep_a_socket_from_waking_a_task_while_a_timer_is_pending) {
+  std::atomic<bool> woken{false};
+  std::thread writer;
+  run([&]() -> Task<> {
+    auto ends = net::UnixStream::pair();
+    char byte = ' ';
+    auto reading = ends.first.read(&byte, 1);
+    co_await select(reading, yield_now());  // it waits from now on
+    auto sleeper = spawn([]() -> Task<> { co_await time::sleep(1h); });
+    writer = std::thread([&woken, to = ends.second.descriptor()] {
+      EXPECT_TRUE(tests::eventually([] { return refusals.load() != 0; }));
+      EXPECT_EQ(::write(to, "x", 1), 1);
+      EXPECT_TRUE(tests::eventually([&] { return woken.load(); }, 10s));
+      refuses_pwait2 = false;  // lets the test end all the same
+    });
+    EXPECT_EQ(co_await reading, 1U);
+    woken = true;
+    sleeper.abort();
+  });
+  writer.join();
+  EXPECT_EQ(refusals.load(), 1) << "it is tried once";
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(FilteredCalls);
+
+#endif
 
 }  // namespace
 }  // namespace taskbench::rt

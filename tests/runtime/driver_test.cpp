@@ -10,13 +10,16 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 
 #include "runtime/net/async_fd.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/net_support.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -183,6 +186,23 @@ TEST(Watch, is_the_matter_of_the_worker_that_went_to_sleep_last) {
     EXPECT_FALSE(other->has_had_the_driver());
   }
   watched.retire();
+}
+
+TEST(Drivers, that_have_no_memory_to_watch_descriptors_leave_none_open_and_may_try_again) {
+  if (tests::kWatched) GTEST_SKIP() << "a sanitizer allocates arrays by itself";
+  const base::Ref<driver::Driver> driver(new driver::Driver(0));
+  const auto before = tests::open_descriptors();
+  bool has_failed = false;
+  try {
+    const tests::NoMemory none;
+    static_cast<void>(driver->epoll_descriptor());
+  } catch (const std::bad_alloc&) {
+    has_failed = true;
+  }
+  EXPECT_TRUE(has_failed);
+  EXPECT_EQ(tests::open_descriptors(), before);
+  EXPECT_GE(driver->epoll_descriptor(), 0);
+  EXPECT_EQ(tests::open_descriptors(), before + 2);
 }
 
 }  // namespace

@@ -351,30 +351,36 @@ TEST_F(SentForks, of_a_branch_are_not_sent) {
   EXPECT_EQ(task.result(), 4);
 }
 
-/// Deprives its thread of blocks of this size for as long as it lives.
+/// Deprives its thread of blocks of these sizes for as long as it lives.
 class NoBlocks {
  public:
-  explicit NoBlocks(std::uint32_t units) : units_(units) {
-    try {
-      for (;;) newest_ = new (task::allocate_block(units_)) Block{newest_};
-    } catch (const std::bad_alloc&) {
-    }
+  NoBlocks(std::uint32_t least, std::uint32_t most) {
+    for (std::uint32_t units = least; units <= most; ++units) take_all(units);
   }
   NoBlocks(const NoBlocks&) = delete;
   NoBlocks& operator=(const NoBlocks&) = delete;
   ~NoBlocks() {
     no_memory_.reset();
     while (newest_ != nullptr) {
-      task::deallocate_block(std::exchange(newest_, newest_->before), units_);
+      Block* const block = std::exchange(newest_, newest_->before);
+      task::deallocate_block(block, block->units);
     }
   }
 
  private:
   struct Block {
     Block* before;
+    std::uint32_t units;
   };
+
+  void take_all(std::uint32_t units) {
+    try {
+      for (;;) newest_ = new (task::allocate_block(units)) Block{newest_, units};
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
   std::optional<tests::NoMemory> no_memory_{std::in_place};
-  const std::uint32_t units_;
   Block* newest_ = nullptr;
 };
 
@@ -386,13 +392,24 @@ TEST_F(SentForks, run_at_once_where_there_is_no_memory_to_send_them) {
   task::cancel(carrier);
   HandPolled task([](std::uint32_t size) -> Task<int> {
     auto forks = fork_join(gives(1), gives(2));
-    const NoBlocks none(size);
+    const NoBlocks none(size, size);
     const auto [one, two] = co_await forks;
     co_return one + two;
   }(units));
   EXPECT_TRUE(poll_as_root(task));
   EXPECT_TRUE(keeper_->spawned.empty());
   EXPECT_EQ(task.result(), 3);
+}
+
+TEST(ForkByHand, of_a_vector_that_get_no_memory_to_run_say_so) {
+  HandPolled task([]() -> Task<> {
+    std::vector<Fork<int>> many;
+    for (std::size_t i = 0; i <= kForksAtOnce; ++i) many.push_back(gives(1));
+    auto forks = fork_join(std::move(many));
+    const NoBlocks none(2, task::kMaxCachedUnits);
+    co_await forks;
+  }());
+  EXPECT_THROW(task.finish(), std::bad_alloc);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/sync/mutex.hpp"
+#include "runtime/sync/notify.hpp"
 #include "runtime/task/fork.hpp"
 #include "runtime/time/interval.hpp"
 #include "tests/runtime/fixtures.hpp"
@@ -75,6 +76,20 @@ TEST(MisuseDeathTest, destroying_a_lock_that_is_held) {
         semaphore.reset();
       },
       "destroyed while a Permit or Guard held it");
+}
+
+Task<> awaits_notified(sync::Notify::Notified& notified) { co_await notified; }
+
+Task<> awaits_in_two_branches(sync::Notify& notify) {
+  auto notified = notify.notified();
+  co_await join(awaits_notified(notified), awaits_notified(notified));
+}
+
+// Only one of them would go on, and that one twice.
+TEST(MisuseDeathTest, awaiting_one_awaitable_in_two_branches) {
+  sync::Notify notify;
+  EXPECT_DEATH(HandPolled(awaits_in_two_branches(notify)).poll(),
+               "by one coroutine at a time, also in branches");
 }
 
 // Compilers may warn of the missing co_return.

@@ -4,25 +4,31 @@
 #include <sys/epoll.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "runtime/driver/registration.hpp"
 #include "runtime/driver/simulation.hpp"
 #include "runtime/net/tcp.hpp"
+#include "runtime/net/udp.hpp"
 #include "runtime/net/unix.hpp"
+#include "runtime/time/timeout.hpp"
 #include "tests/runtime/net_support.hpp"
 
 namespace taskbench::rt {
 namespace {
 
+using namespace std::chrono_literals;
 using net::SocketAddress;
 using net::TcpListener;
 using net::TcpStream;
+using net::UdpSocket;
 using tests::failure_of;
 
 /// A system whose sockets can do everything, except for the answers that a test provides. It holds
@@ -92,7 +98,11 @@ class Answers final : private driver::Simulation {
     return answer("getsockopt", 0);
   }
   int poll(pollfd*) override { return answer("poll", 1); }
-  void watch(int, driver::Registration* registration) override { watched_last_ = registration; }
+  void watch(int, driver::Registration* registration) override {
+    const int answered = registration == nullptr ? 0 : answer("watch", 0);
+    if (answered != 0) throw std::system_error(-answered, std::system_category(), "watch");
+    watched_last_ = registration;
+  }
   std::string resolve(const std::string&) const override { return {}; }
 
   std::map<std::string, std::deque<int>> next_;
@@ -143,6 +153,42 @@ TEST_F(SystemAnswers, a_shortage_of_any_kind_may_pass) {
   EXPECT_EQ(system_.calls("accept"), 5);
 }
 
+TEST_F(SystemAnswers, a_connection_that_cannot_be_watched_yet_is_kept) {
+  run([&]() -> Task<> {
+    auto listener = TcpListener::bind(SocketAddress::loopback());
+    system_.give("watch", {-ENOMEM, -ENOSPC});
+    auto stream = co_await listener.accept();
+    EXPECT_EQ(stream.peer_address(), SocketAddress::loopback(1));
+    EXPECT_EQ(system_.calls("accept"), 1);
+    EXPECT_EQ(system_.calls("close"), 0);
+  });
+}
+
+TEST_F(SystemAnswers, a_connection_that_cannot_be_watched_yet_outlasts_an_accept_that_is_given_up) {
+  run([&]() -> Task<> {
+    auto listener = TcpListener::bind(SocketAddress::loopback());
+    system_.give("watch", {-ENOMEM});
+    EXPECT_FALSE(co_await time::timeout(0ms, listener.accept()));
+    auto stream = co_await listener.accept();
+    EXPECT_EQ(system_.calls("accept"), 1);
+    EXPECT_EQ(system_.calls("close"), 0);
+    auto other = co_await listener.accept();
+    EXPECT_EQ(system_.calls("accept"), 2);
+  });
+}
+
+TEST_F(SystemAnswers, a_connection_that_can_never_be_watched_is_closed) {
+  run([&]() -> Task<> {
+    auto listener = TcpListener::bind(SocketAddress::loopback());
+    system_.give("watch", {-EPERM});
+    const auto failure = co_await failure_of(listener.accept());
+    EXPECT_EQ(failure.code, std::errc::operation_not_permitted) << failure.text;
+    EXPECT_EQ(system_.calls("close"), 1);
+    auto stream = co_await listener.accept();
+    EXPECT_EQ(system_.calls("accept"), 2);
+  });
+}
+
 TEST_F(SystemAnswers, any_other_error_of_accept_is_reported_at_once) {
   system_.give("accept", {-EINVAL});
   run([&]() -> Task<> {
@@ -189,6 +235,31 @@ TEST_F(SystemAnswers, connecting_goes_on_after_an_interruption) {
     EXPECT_EQ(system_.calls("poll"), 1);
   });
   EXPECT_EQ(system_.calls("connect"), 1);
+}
+
+TEST_F(SystemAnswers, a_unix_receiver_without_room_is_tried_again_after_a_pause) {
+  run([&]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::unix_path("@sender"));
+    const auto to = SocketAddress::unix_path("@receiver");
+    system_.give("sendto", {-EAGAIN, -EAGAIN});
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_TRUE(co_await time::timeout(tests::kPatience, socket.send_to("x", to)));
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 3ms);
+    EXPECT_EQ(system_.calls("sendto"), 3);
+    system_.give("sendto", {-ECONNREFUSED});
+    const auto failure = co_await failure_of(socket.send_to("x", to));
+    EXPECT_EQ(failure.text, "send to @receiver: Connection refused");
+  });
+}
+
+TEST_F(SystemAnswers, a_datagram_to_another_machine_waits_for_room_to_be_announced) {
+  run([&]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    const auto to = SocketAddress::loopback(9);
+    system_.give("sendto", {-EAGAIN});
+    EXPECT_FALSE(co_await time::timeout(5ms, socket.send_to("x", to)));
+    EXPECT_EQ(system_.calls("sendto"), 1);
+  });
 }
 
 // A runtime for tests transfers one buffer after the other.

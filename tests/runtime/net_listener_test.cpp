@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -109,6 +112,30 @@ TEST_F(Listeners, a_unix_socket_has_a_path) {
     co_await server.write_all("hello");
     server.shutdown_write();
     EXPECT_EQ(co_await read_all(client), "hello");
+  });
+  EXPECT_EQ(::unlink(path.c_str()), 0);
+}
+
+// The system says that the address of such a client is longer than any can be.
+TEST_F(Listeners, a_client_with_the_longest_path_is_accepted_as_any_other) {
+  sockaddr_un own{};
+  own.sun_family = AF_UNIX;
+  std::string path = fresh_path();
+  path.resize(sizeof(own.sun_path), 'x');
+  std::memcpy(own.sun_path, path.data(), path.size());
+  run([&]() -> Task<> {
+    auto listener = net::UnixListener::bind(
+        net::SocketAddress::parse("@taskbench-longest-" + std::to_string(::getpid())));
+    const auto address = listener.local_address();
+    const net::detail::Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(client.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)), 0);
+    EXPECT_EQ(::connect(client.get(), address.data(), address.size()), 0);
+    auto first = co_await listener.accept();
+    EXPECT_EQ(first.peer_address().text(), path);
+    EXPECT_EQ(first.peer_address().text().size(), 108U);
+    auto other = co_await net::UnixStream::connect(address);
+    auto second = co_await listener.accept();
+    EXPECT_EQ(second.peer_address(), net::SocketAddress());
   });
   EXPECT_EQ(::unlink(path.c_str()), 0);
 }

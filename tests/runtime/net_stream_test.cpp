@@ -392,6 +392,34 @@ TEST_F(StreamOfTwoWorkers, what_is_peeked_at_is_read_again) {
   });
 }
 
+TEST_F(StreamOfTwoWorkers, reading_and_peeking_may_be_awaited_again) {
+  run([]() -> Task<> {
+    auto ends = net::UnixStream::pair();
+    std::string buffer(10, ' ');
+    auto peeking = ends.second.peek(buffer);
+    auto reading = ends.second.read(buffer);
+    for (const char* text : {"a", "bcd"}) {
+      co_await select(peeking, yield_now());  // it has to wait
+      co_await ends.first.write_all(text);
+      EXPECT_EQ(co_await peeking, std::strlen(text));
+      EXPECT_EQ(co_await reading, std::strlen(text));
+    }
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, more_may_be_asked_for_than_one_call_moves) {
+  constexpr std::size_t kSize = std::size_t{1} << 32;
+  void* const memory = ::mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(::mprotect(memory, 1, PROT_READ | PROT_WRITE), 0);
+  run([&]() -> Task<> {
+    auto ends = co_await connected();
+    co_await ends.client.write_all("abc");
+    EXPECT_EQ(co_await ends.server.read(memory, kSize), 3U);
+  });
+  EXPECT_EQ(::munmap(memory, kSize), 0);
+}
+
 TEST_F(StreamOfTwoWorkers, read_exact_waits_for_all_and_says_when_the_peer_had_less) {
   run([]() -> Task<> {
     auto ends = co_await connected();

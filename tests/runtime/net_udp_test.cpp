@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <system_error>
 
@@ -13,6 +14,7 @@
 namespace taskbench::rt {
 namespace {
 
+using namespace std::chrono_literals;
 using net::SocketAddress;
 using net::UdpSocket;
 using tests::failure_of;
@@ -109,6 +111,39 @@ TEST_F(UdpOfTwoWorkers, receiving_may_be_awaited_again) {
     EXPECT_EQ(first.from, SocketAddress());
     const net::Datagram second = co_await receiving;
     EXPECT_EQ(second.from, name("-sends"));
+  });
+}
+
+/// Sends bytes to a Unix socket until it has no room for more; returns how many it has got.
+int fill(const SocketAddress& to) {
+  for (int sent = 0;;) {
+    const int before = sent;
+    // One socket alone may run out of room of its own.
+    const net::detail::Descriptor sender(
+        ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    while (::sendto(sender.get(), "x", 1, 0, to.data(), to.size()) == 1) ++sent;
+    if (sent == before) return sent;
+  }
+}
+
+TEST_F(UdpOfTwoWorkers, a_unix_receiver_without_room_is_tried_now_and_then) {
+  run([&]() -> Task<> {
+    auto receiver = UdpSocket::bind(
+        SocketAddress::parse("@taskbench-" + std::to_string(::getpid()) + "-is-full"));
+    const auto to = receiver.local_address();
+    const int sent = fill(to);
+    UdpSocket sender(AsyncFd::own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+    auto sending = spawn([](UdpSocket& from, const SocketAddress& at) -> Task<> {
+      co_await from.send_to("last", at);
+    }(sender, to));
+    const auto before = runtime_.stats().total().polls;
+    co_await time::sleep(20ms);
+    EXPECT_FALSE(sending.is_finished());
+    EXPECT_LT(runtime_.stats().total().polls - before, 50U);
+    std::string buffer(4, ' ');
+    for (int i = 0; i < sent; ++i) co_await receiver.receive(buffer);
+    EXPECT_EQ((co_await receiver.receive(buffer)).size, 4U);
+    co_await std::move(sending);
   });
 }
 

@@ -194,6 +194,27 @@ TEST(Select, a_handle_that_loses_can_be_awaited_again) {
   EXPECT_EQ(task.finish(), 7);
 }
 
+TEST(Select, a_wait_that_loses_goes_on_wherever_it_is_awaited_next) {
+  Notify gate;
+  HandPolled task([](Notify& place) -> Task<int> {
+    const auto joins = [](Notify::Notified& wait) -> Task<> { co_await join(wait, number(1)); };
+    auto notified = place.notified();
+    for (int i = 0; i < 2; ++i) {
+      const auto result = co_await select(notified, yield_now());
+      EXPECT_EQ(result.index(), 1U);
+    }
+    co_await select(yield_now(), joins(notified));
+    co_await joins(notified);
+    co_await notified;
+    co_return 2;
+  }(gate));
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(task.poll());
+  EXPECT_FALSE(task.is_woken());
+  gate.notify_one();
+  EXPECT_TRUE(task.resumes());
+  EXPECT_EQ(task.result(), 2);
+}
+
 TEST(Select, inside_join_inside_select) {
   Census census;
   Notify gates[3];

@@ -208,6 +208,44 @@ TEST(BlockingPool, a_call_that_was_aborted_before_it_began_is_never_called) {
   EXPECT_FALSE(called);
 }
 
+TEST(BlockingPool, calls_that_were_aborted_do_not_pile_up_while_all_threads_are_busy) {
+  Census census;
+  std::atomic<bool> release{false};
+  Runtime runtime = builder(kOneWorker).max_blocking_threads(1).build();
+  JoinHandle<void> running = occupy(runtime, release);
+  for (int i = 0; i < 1'000; ++i) {
+    const JoinHandle<void> given_up = runtime.spawn_blocking([resident = Resident(census)] {});
+    given_up.abort();
+  }
+  runtime.spawn_blocking([] {}).detach();
+  EXPECT_FALSE(running.is_finished());
+  EXPECT_LT(census.living(), 20);
+  EXPECT_GE(census.ever(), 1'000);
+  release.store(true);
+}
+
+TEST(BlockingPool, of_many_calls_that_were_aborted_at_once_each_later_one_ends_a_few) {
+  Census census;
+  std::atomic<bool> release{false};
+  Runtime runtime = builder(kOneWorker).max_blocking_threads(1).build();
+  JoinHandle<void> running = occupy(runtime, release);
+  std::vector<JoinHandle<void>> calls;
+  for (int i = 0; i < 100; ++i) {
+    calls.push_back(runtime.spawn_blocking([resident = Resident(census)] {}));
+  }
+  JoinHandle<void> behind = runtime.spawn_blocking([resident = Resident(census)] {});
+  EXPECT_EQ(census.living(), 101);
+  for (const JoinHandle<void>& each : calls) each.abort();
+  runtime.spawn_blocking([] {}).detach();
+  EXPECT_LT(census.living(), 101);
+  EXPECT_GT(census.living(), 50);
+  for (int i = 0; i < 50; ++i) runtime.spawn_blocking([] {}).detach();
+  EXPECT_EQ(census.living(), 1);
+  EXPECT_FALSE(behind.is_finished());
+  release.store(true);
+  runtime.block_on(behind);
+}
+
 TEST(BlockingPool, a_runtime_that_has_given_up_leaves_the_call_to_itself) {
   struct Flags {
     std::atomic<bool> begun{false};

@@ -83,6 +83,12 @@ TEST(CancellationToken, a_wait_that_is_given_up_leaves_nothing_behind) {
   }(CancellationToken()));
 }
 
+TEST(CancellationToken, a_wait_that_one_task_has_begun_goes_on_in_another) {
+  const CancellationToken token;
+  auto cancelled = token.cancelled();
+  tests::expect_to_go_on_in_another_task(cancelled, [&] { token.cancel(); });
+}
+
 TEST(CancellationToken, C2_children_are_cancelled_with_their_parent_but_not_the_other_way) {
   const CancellationToken parent;
   const CancellationToken first = parent.child();

@@ -101,6 +101,17 @@ TEST(Mpmc, recv_waits_and_a_message_wakes_it) {
   EXPECT_EQ(task.result(), 7);
 }
 
+TEST(Mpmc, a_wait_that_one_task_has_begun_goes_on_in_another) {
+  auto ends = mpmc::channel<int>(1);
+  auto receiving = ends.second.recv();
+  tests::expect_to_go_on_in_another_task(receiving,
+                                         [&] { EXPECT_EQ(ends.first.try_send(1), TrySend::sent); });
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  auto sending = ends.first.send(3);
+  tests::expect_to_go_on_in_another_task(sending, [&] { EXPECT_EQ(ends.second.try_recv(), 2); });
+  EXPECT_EQ(ends.second.try_recv(), 3);
+}
+
 TEST(Mpmc, those_who_wait_are_woken_in_order_one_for_each_message) {
   auto ends = mpmc::channel<int>(4);
   Waiting first(receive(ends.second));

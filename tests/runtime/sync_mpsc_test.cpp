@@ -92,6 +92,14 @@ TEST(Mpsc, send_waits_for_room_in_order) {
   EXPECT_EQ(ends.second.try_recv(), 2);
 }
 
+TEST(Mpsc, a_send_that_one_task_has_begun_goes_on_in_another) {
+  auto ends = mpsc::channel<int>(1);
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  auto sending = ends.first.send(2);
+  tests::expect_to_go_on_in_another_task(sending, [&] { EXPECT_EQ(ends.second.try_recv(), 1); });
+  EXPECT_EQ(ends.second.try_recv(), 2);
+}
+
 TEST(Mpsc, room_is_counted) {
   auto ends = mpsc::channel<int>(3);
   EXPECT_EQ(ends.first.capacity(), 3U);

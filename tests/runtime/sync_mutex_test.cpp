@@ -98,6 +98,13 @@ TEST(Mutex, giving_up_a_wait_leaves_the_lock_to_the_others) {
   EXPECT_TRUE(second.resumes());
 }
 
+TEST(Mutex, a_wait_that_one_task_has_begun_goes_on_in_another) {
+  Mutex mutex;
+  std::optional<Mutex::Guard> guard = mutex.try_lock();
+  auto wanted = mutex.lock();
+  tests::expect_to_go_on_in_another_task(wanted, [&] { guard.reset(); });
+}
+
 TEST(Mutex, a_task_that_ends_after_it_got_the_lock_and_before_it_knows_hands_it_on) {
   Mutex mutex;
   std::optional<Mutex::Guard> guard = mutex.try_lock();

@@ -215,6 +215,12 @@ TEST(Notify, a_poll_before_its_wake_ends_the_wait_and_its_wake) {
   EXPECT_FALSE(tasks.back()->is_woken());
 }
 
+TEST(Notify, a_wait_that_one_task_has_begun_goes_on_in_another) {
+  Notify notify;
+  auto notified = notify.notified();
+  tests::expect_to_go_on_in_another_task(notified, [&] { notify.notify_one(); });
+}
+
 class NotifyOn : public tests::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(NotifyOn);
 

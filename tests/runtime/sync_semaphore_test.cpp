@@ -189,6 +189,12 @@ TEST(Semaphore, each_await_of_an_acquire_takes_permits_of_its_own) {
   EXPECT_EQ(semaphore.available_permits(), 2U);
 }
 
+TEST(Semaphore, a_wait_that_one_task_has_begun_goes_on_in_another) {
+  Semaphore semaphore(0);
+  auto wanted = semaphore.acquire();
+  tests::expect_to_go_on_in_another_task(wanted, [&] { semaphore.add_permits(1); });
+}
+
 TEST(Semaphore, forget_takes_permits_out_for_good) {
   Semaphore semaphore(2);
   {
@@ -376,6 +382,14 @@ TEST(SemaphoreDeathTest, more_than_kMaxPermits_is_a_programming_error) {
       {
         Semaphore semaphore(1);
         semaphore.add_permits(Semaphore::kMaxPermits);
+      },
+      "kMaxPermits");
+  EXPECT_DEATH(
+      {
+        Semaphore semaphore(1);
+        Permits taken = semaphore.try_acquire();
+        semaphore.add_permits(Semaphore::kMaxPermits);
+        taken->forget();  // which could not be given back
       },
       "kMaxPermits");
 }

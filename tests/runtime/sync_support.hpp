@@ -98,6 +98,29 @@ template <class Make>
   return tasks;
 }
 
+/// Awaits `begun` until its task has had another turn.
+template <class Awaitable>
+Task<> gives_up(Awaitable& begun) {
+  co_await select(begun, yield_now());
+}
+
+template <class Awaitable>
+Task<> goes_on_with(Awaitable& begun) {
+  static_cast<void>(co_await begun);
+}
+
+/// Expects that `wake` ends the wait of a task that awaits `begun` after another one, which has
+/// begun the wait, has given it up.
+template <class Awaitable, class Wake>
+void expect_to_go_on_in_another_task(Awaitable& begun, Wake wake) {
+  HandPolled first(gives_up(begun));
+  EXPECT_FALSE(first.poll());
+  EXPECT_TRUE(first.poll());
+  Waiting second(goes_on_with(begun));
+  wake();
+  EXPECT_TRUE(second.resumes());
+}
+
 /// Spawns `count` tasks, aborts about half of them sooner or later, and joins all.
 inline Task<> abort_some_of(int count, std::mt19937& random, std::function<Task<>(int)> make) {
   sync::JoinSet<> tasks;

@@ -243,6 +243,27 @@ TEST(Interval, comes_at_once_and_then_every_period) {
   }());
 }
 
+TEST(Interval, waits_for_the_next_tick_in_each_await_of_one_that_is_kept) {
+  Runtime runtime = tests::build(tests::kCurrentThread);
+  runtime.block_on([]() -> Task<void> {
+    Interval ticks = interval(1ms);
+    auto tick = ticks.tick();
+    const auto first = co_await tick;
+    const auto second = co_await tick;
+    EXPECT_EQ(second, first + 1ms);
+    EXPECT_GE(Clock::now(), second);
+
+    Interval hours = interval(1h);
+    auto one = hours.tick();
+    auto other = hours.tick();
+    co_await one;
+    for (Interval::Tick* const each : {&one, &other}) {
+      Sleep late = sleep(1ms);
+      EXPECT_EQ((co_await select(*each, late)).index(), 1U);
+    }
+  }());
+}
+
 /// The times of the ticks after one that was awaited 25 ms late, relative to the time of that tick,
 /// for a period of 10 ms.
 std::vector<std::chrono::nanoseconds> after_a_late_tick(MissedTicks missed) {

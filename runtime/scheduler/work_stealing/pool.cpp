@@ -65,6 +65,7 @@ void Pool::call_watcher() noexcept {
   }
   try {
     if (!closed() && thread_count_ - worker_count() < options().max_blocking_threads) {
+      standing_by_.reserve(thread_count_ + 1);  // wait() must not fail
       threads_.add(*this, *this, options(), worker_count() + next_index_);
       called_ = true;
       ++next_index_;
@@ -72,7 +73,7 @@ void Pool::call_watcher() noexcept {
       return;
     }
   } catch (const std::exception&) {
-    // The system gives no more threads.
+    // The system gives no more threads, or no memory for one.
   }
   // All threads that may exist run or block. The next one that stands by looks by itself, under the
   // mutex and so after this. The next section looks, too.
@@ -109,13 +110,14 @@ bool Pool::wait(StandIn& self) noexcept {
 }
 
 Worker* Pool::watch(StandIn& self) noexcept {
-  std::vector<std::uint32_t> seen(worker_count());
+  for (base::Cell<std::uint32_t>& each : seen_) each.set(0);
   for (;;) {
     bool quiet = true;
     for (std::uint32_t i = 0; i < worker_count(); ++i) {
       Worker& each = worker(i);
       const std::uint32_t word = each.lease.look();
-      const bool is_new = std::exchange(seen[i], word) != word;
+      const bool is_new = seen_[i].get() != word;
+      seen_[i].set(word);
       const bool blocks = scheduler::Lease::is_blocking(word);
       quiet = quiet && !is_new && !blocks;
       if (is_new || !blocks) continue;
@@ -127,7 +129,8 @@ Worker* Pool::watch(StandIn& self) noexcept {
     }
     if (closed()) return nullptr;
     if (quiet) {
-      watch_.leave();  // stand_by() looks once more
+      const base::LockGuard lock(mutex_);  // hands seen_ on
+      watch_.leave();                      // stand_by() looks once more
       return nullptr;
     }
     static_cast<void>(self.parker.park_until(Clock::now() + kBlocked));

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/cell.hpp"
 #include "runtime/base/shared.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/lease.hpp"
@@ -41,7 +42,7 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
 
  protected:
   Pool(RuntimeOptions options, Worker::Pace pace)
-      : WorkerSet(std::move(options), pace), thread_count_(worker_count()) {}
+      : WorkerSet(std::move(options), pace), seen_(worker_count()), thread_count_(worker_count()) {}
 
   /// Starts the threads of a new pool, as make() does.
   [[nodiscard]] static base::Ref<Pool> start(base::Ref<Pool> pool);
@@ -69,6 +70,10 @@ class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
   [[nodiscard]] bool is_watcher_wanted() noexcept;
 
   scheduler::Watch watch_;
+  /// What the thread that watches has last seen of the leases. It locks mutex_ after its last use
+  /// and before it leaves watch_, and the next one locks it before its first.
+  std::vector<base::Cell<std::uint32_t>> seen_;
+  /// Has room for all threads, once one has been added: before that, none stands by.
   std::vector<StandIn*> standing_by_ TASKBENCH_GUARDED_BY(mutex_);
   bool called_ TASKBENCH_GUARDED_BY(mutex_) = false;  // one of standing_by_ is to watch
   std::uint32_t thread_count_ TASKBENCH_GUARDED_BY(mutex_);

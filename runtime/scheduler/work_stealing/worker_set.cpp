@@ -1,6 +1,7 @@
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "runtime/scheduler/drain.hpp"
@@ -128,17 +129,24 @@ void WorkerSet::close() noexcept {
   }
 }
 
-Worker* WorkerSet::take_over(Worker& blocked, std::uint32_t seen) {
+Worker* WorkerSet::spare_worker(std::uint32_t index) noexcept {
+  const auto spare = std::ranges::find(retired_, index, &Worker::index);
+  if (spare != retired_.end()) return *spare;
+  try {
+    retired_.reserve(all_.size() + 1);  // retire() must not fail
+    all_.push_back(std::make_unique<Worker>(*this, index, Worker::Pace::clock));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  retired_.push_back(all_.back().get());
+  return retired_.back();
+}
+
+Worker* WorkerSet::take_over(Worker& blocked, std::uint32_t seen) noexcept {
   const base::LockGuard lock(mutex_);
   if (closed()) return nullptr;
-  const auto spare = std::ranges::find(retired_, blocked.index(), &Worker::index);
-  const bool has_spare = spare != retired_.end();
-  if (!has_spare) {
-    all_.push_back(std::make_unique<Worker>(*this, blocked.index(), Worker::Pace::clock));
-    retired_.push_back(all_.back().get());
-  }
-  Worker* const next = has_spare ? *spare : retired_.back();
-  if (!blocked.lease.retake(seen)) return nullptr;
+  Worker* const next = spare_worker(blocked.index());
+  if (next == nullptr || !blocked.lease.retake(seen)) return nullptr;
   std::erase(retired_, next);
   next->take_over(blocked);
   // release: pairs with the acquire in worker()

@@ -57,8 +57,9 @@ class WorkerSet : public scheduler::Engine {
   /// The worker that the calling thread runs, if any.
   [[nodiscard]] Worker* local_worker() const noexcept;
   /// Lets another worker of the same index take the place of `blocked`, whose lease held `seen`;
-  /// nullptr: the lease holds another word by now, or the engine is closed.
-  [[nodiscard]] Worker* take_over(Worker& blocked, std::uint32_t seen);
+  /// nullptr: the lease holds another word by now, or the engine is closed, or there is no memory
+  /// for a worker.
+  [[nodiscard]] Worker* take_over(Worker& blocked, std::uint32_t seen) noexcept;
   /// Moves the tasks that `worker` has queued since it was handed off to the injector. It has
   /// resigned, and its thread has left it.
   void retire(Worker& worker) noexcept;
@@ -75,6 +76,8 @@ class WorkerSet : public scheduler::Engine {
       TASKBENCH_UNCHECKED {
     return all_;
   }
+  /// One of retired_ that has this index, made now if there is none; nullptr: there is no memory.
+  [[nodiscard]] Worker* spare_worker(std::uint32_t index) noexcept TASKBENCH_REQUIRES(mutex_);
   void notify_from_outside() noexcept;
   [[nodiscard]] bool work_is_visible() const noexcept;
   void unpark(std::uint32_t index, Worker& from) noexcept;
@@ -85,6 +88,7 @@ class WorkerSet : public scheduler::Engine {
   std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // the current ones, by index
   /// Includes those handed off.
   std::vector<std::unique_ptr<Worker>> all_ TASKBENCH_GUARDED_BY(mutex_);
+  /// Has room for all_, once one has been added: before that, none is handed off.
   std::vector<Worker*> retired_ TASKBENCH_GUARDED_BY(mutex_);
   trace::CounterBlock outside_;       // written under the injector's lock
   trace::Recorder outside_recorder_;  // written under the injector's lock

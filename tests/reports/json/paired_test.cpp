@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <tuple>
 
@@ -57,6 +58,16 @@ TEST(PairedReader, reads_back_what_was_written) {
   EXPECT_FALSE(file.report.benchmarks[1].cpu);
   // Written again, the text must be the same: nothing was lost or changed.
   EXPECT_EQ(to_json(file), text);
+}
+
+TEST(PairedReader, reads_a_journal_of_a_counter_that_was_no_number) {
+  model::PairedTrial trial = sample_trial();
+  trial.samples[0].counters["sort"] = {
+      {"hit_ratio", std::nan("")}, {"ratio", HUGE_VAL}, {"steals", 3}};
+  const model::PairedTrial resumed =
+      parse_journal("j", journal_line(trial.setup) + '\n' + journal_line(trial.samples[0]) + '\n');
+  ASSERT_EQ(resumed.samples.size(), 1U);
+  EXPECT_EQ(resumed.samples[0].counters.at("sort"), (std::map<std::string, double>{{"steals", 3}}));
 }
 
 TEST(PairedReader, reads_back_metrics_that_were_asked_for) {

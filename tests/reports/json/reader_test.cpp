@@ -88,6 +88,17 @@ TEST(reader_test, repetitions_units_and_counters_are_read) {
   EXPECT_EQ(file.cases[1].error, "no disk");
 }
 
+TEST(reader_test, a_counter_may_be_called_like_a_key_of_an_asymptotic_fit) {
+  for (const char* name : {"rms", "cpu_coefficient"}) {
+    const auto text = changed(R"("items_per_second": 5e6)", fmt::format(R"("{}": 0.1)", name));
+    const model::Run file = parse_result_file("r.json", text);
+    ASSERT_EQ(file.cases[0].repetitions.size(), 2U) << name;
+    EXPECT_EQ(file.cases[0].repetitions[0].counters, (model::Counters{{name, 0.1}}));
+  }
+  const auto old = changed(R"("run_type": "aggregate", "aggregate_name": "BigO",)", "");
+  EXPECT_EQ(parse_result_file("r.json", old).cases.size(), 2U) << "a fit without its type";
+}
+
 TEST(reader_test, every_unit_is_converted) {
   for (const auto& [unit, ns] :
        {std::pair{"ns", 1.5}, {"us", 1.5e3}, {"ms", 1.5e6}, {"s", 1.5e9}}) {

@@ -42,6 +42,45 @@ TEST(GoText, keeps_a_number_that_is_not_that_of_all_names) {
             (Names{"BenchmarkA", "BenchmarkB-2"}));
 }
 
+TEST(GoText, keeps_a_number_that_belongs_to_requested_names) {
+  const Names sha{"BenchmarkHash/sha-256"};
+  EXPECT_EQ(names(parse_go("BenchmarkHash/sha-256 1 2 ns/op\n", sha)), sha);
+  EXPECT_EQ(names(parse_go("BenchmarkHash/sha-256-8 1 2 ns/op\n", sha)), sha);
+  const Names both{"BenchmarkHash/sha", "BenchmarkHash/sha-256"};
+  EXPECT_EQ(names(parse_go("BenchmarkHash/sha-256 1 2 ns/op\n"
+                           "BenchmarkHash/sha-256-256 1 2 ns/op\n",
+                           both)),
+            both)
+      << "with 256 CPUs";
+}
+
+TEST(GoText, keeps_a_number_of_names_that_are_also_printed_alone) {
+  const std::string alone = "BenchmarkFib\nBenchmarkFib/n-30\n";
+  for (const char* cpus : {"", "-8"}) {
+    const std::string result = std::string("BenchmarkFib/n-30") + cpus + "  \t 1\t 2 ns/op\n";
+    EXPECT_EQ(names(parse_go(alone + result)), Names{"BenchmarkFib/n-30"}) << cpus;
+  }
+  EXPECT_EQ(names(parse_go("BenchmarkA-8 \t\nBenchmarkA-8 \t 1\t 2 ns/op\n")), Names{"BenchmarkA"})
+      << "the benchmark itself ended its first line";
+}
+
+TEST(GoText, of_several_packages_has_their_names_where_those_of_benchmarks_are_the_same) {
+  const std::string first = "pkg: example.org/list\nBenchmarkSort-2 1 10 ns/op\n";
+  const model::Run run = parse_go(first + "BenchmarkHash-2 1 20 ns/op\nPASS\n" +
+                                  "pkg: example.org/tree\nBenchmarkSort-2 1 30 ns/op\n" + first);
+  EXPECT_EQ(names(run), (Names{"example.org/list.BenchmarkSort", "BenchmarkHash",
+                               "example.org/tree.BenchmarkSort"}));
+  EXPECT_EQ(run.cases[0].repetitions.size(), 2U);
+  ASSERT_EQ(run.cases[2].repetitions.size(), 1U);
+  EXPECT_EQ(run.cases[2].repetitions[0].real_ns, 30);
+}
+
+TEST(GoText, has_no_metric_that_is_not_finite) {
+  const model::Run run = parse_go("BenchmarkA 1 2 ns/op NaN hits/op +Inf a/op -Inf b/op 3 c/op\n");
+  ASSERT_EQ(run.cases.size(), 1U);
+  EXPECT_EQ(run.cases[0].repetitions.at(0).counters, (model::Counters{{"c/op", 3}}));
+}
+
 TEST(GoText, leaves_out_what_is_no_result) {
   EXPECT_TRUE(parse_go("").cases.empty());
   EXPECT_TRUE(parse_go("BenchmarkA\nBenchmarkA-2\t\nBenchmarkA x 2 ns/op\nBenchmarkA 0 2 ns/op\n"
@@ -68,6 +107,21 @@ TEST(LibtestText, has_the_median_of_each_benchmark) {
   EXPECT_EQ(run.cases[2].unusable, "takes 0 ns, which no measurement gives");
 }
 
+TEST(LibtestText, of_several_targets_has_their_names_where_those_of_benchmarks_are_the_same) {
+  const auto target = [](const std::string& title, const std::string& benchmark) {
+    return "     Running " + title + "\n\nrunning 1 test\ntest " + benchmark +
+           " ... bench:  7 ns/iter (+/- 0)\n";
+  };
+  const std::string first = target("benches/a.rs (target/release/deps/a-1f)", "sort");
+  EXPECT_EQ(names(parse_libtest(first + target("benches/a.rs (target/release/deps/a-1f)", "hash") +
+                                target("benches/b.rs (target/release/deps/b-2e)", "sort"))),
+            (Names{"benches/a.rs/sort", "hash", "benches/b.rs/sort"}));
+  const model::Run run =
+      parse_libtest(first + target("benches/a.rs (target/release/deps/a-3d)", "sort"));
+  EXPECT_EQ(run.cases.at(1).unusable,
+            "is in two programs of that name; write a file for each of them");
+}
+
 TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
   const model::Run run = parse_lines(
       "starting\nsort 1.5 ms\r\nsort 2 ms\nread a file 3 µs\nn 4 ns\ns 5 s\nu 6 us\nlast 7 ns");
@@ -89,6 +143,19 @@ TEST(LinesOfText, with_another_unit_are_counters_of_the_time_before) {
   EXPECT_EQ(run.cases[0].repetitions[1].counters.at("hits/s"), 0.5);
   EXPECT_TRUE(run.cases[0].unusable.empty());
   EXPECT_TRUE(run.cases[1].repetitions[0].counters.empty());
+}
+
+TEST(LinesOfText, know_only_the_units_of_time_that_are_promised) {
+  const model::Run run = parse_lines("latency 3.1 ms\nlatency 2.8 min\nlatency 4 hr\n");
+  ASSERT_EQ(run.cases.size(), 1U);
+  ASSERT_EQ(run.cases[0].repetitions.size(), 1U);
+  EXPECT_EQ(run.cases[0].repetitions[0].counters, (model::Counters{{"hr", 4}, {"min", 2.8}}));
+}
+
+TEST(LinesOfText, have_no_metric_that_is_not_finite) {
+  const model::Run run = parse_lines("cache 1 ms\ncache nan hit_ratio\ncache inf a\ncache 2 b\n");
+  EXPECT_EQ(run.cases.at(0).repetitions.at(0).counters, (model::Counters{{"b", 2}}));
+  EXPECT_TRUE(run.cases[0].unusable.empty());
 }
 
 TEST(LinesOfText, may_say_which_way_a_metric_is_better) {

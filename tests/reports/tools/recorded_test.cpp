@@ -98,6 +98,38 @@ TEST(Jmh, has_a_repetition_an_iteration_and_parameters_in_names) {
   EXPECT_EQ(run.cases[2].unusable, "is in the unit 'B/op', which is no time of an operation");
 }
 
+TEST(Jmh, has_the_mean_of_each_iteration_of_sampled_times) {
+  const model::Run run = parse_jmh("f", R"([{"benchmark": "org.Sort.quick", "mode": "sample",
+    "primaryMetric": {"scoreUnit": "us/op",
+                      "rawDataHistogram": [[[[1.0, 3], [5.0, 1]], [[4.0, 2]]], [[[7.0, 1]]]]}}])");
+  ASSERT_EQ(run.cases.size(), 1U);
+  EXPECT_EQ(run.cases[0].name, "org.Sort.quick");
+  ASSERT_EQ(run.cases[0].repetitions.size(), 3U);
+  EXPECT_DOUBLE_EQ(run.cases[0].repetitions[0].real_ns, 2000);
+  EXPECT_DOUBLE_EQ(run.cases[0].repetitions[1].real_ns, 4000);
+  EXPECT_DOUBLE_EQ(run.cases[0].repetitions[2].real_ns, 7000);
+  const auto text = R"([{"benchmark": "a",
+    "primaryMetric": {"scoreUnit": "us/op", "rawDataHistogram": [[[[1.0]]]]}}])";
+  EXPECT_TRUE(contains(what_of<json::ReadError>([&] { static_cast<void>(parse_jmh("f", text)); }),
+                       "rawDataHistogram[0][0][0]' is not a score and how often it occurred"));
+}
+
+TEST(Jmh, tells_the_modes_of_a_benchmark_apart) {
+  const model::Run run = parse_jmh("f", R"([
+    {"benchmark": "a", "mode": "thrpt", "params": {"n": "1"},
+     "primaryMetric": {"scoreUnit": "ops/min", "rawData": [[60.0]]}},
+    {"benchmark": "a", "mode": "avgt", "params": {"n": "1"},
+     "primaryMetric": {"scoreUnit": "s/op", "rawData": [[2.0]]}},
+    {"benchmark": "b", "mode": "avgt",
+     "primaryMetric": {"scoreUnit": "s/op", "rawData": [[3.0]]}}])");
+  ASSERT_EQ(run.cases.size(), 3U);
+  EXPECT_EQ(run.cases[0].name, "a/n=1/thrpt");
+  EXPECT_DOUBLE_EQ(run.cases[0].repetitions.at(0).real_ns, 1e9);
+  EXPECT_EQ(run.cases[1].name, "a/n=1/avgt");
+  EXPECT_EQ(run.cases[1].repetitions.size(), 1U);
+  EXPECT_EQ(run.cases[2].name, "b");
+}
+
 TEST(Recorded, refuses_what_is_no_result) {
   for (const char* text : {"", "{", "null", "7", "{}", R"({"benchmarks": 3})", R"([{}])"}) {
     EXPECT_THROW(static_cast<void>(parse_pytest_benchmark("f", text)), json::ReadError) << text;

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "reports/json/writer.hpp"
+#include "reports/render/measures.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
@@ -394,7 +395,32 @@ TEST(files_test, aggregates_alone_carry_no_verdict) {
     file.cases[0].has_aggregates = true;
   }
   const auto report = compare_files(base, head, {});
-  EXPECT_EQ(report.rows[0].reason, "aggregates only, no repetitions");
+  EXPECT_EQ(report.rows[0].reason, "no times of head: it failed there, or reports only aggregates");
+}
+
+TEST(files_test, what_one_side_has_not_measured_has_no_figures_in_any_format) {
+  std::mt19937_64 random(9);
+  const auto base = processes(random, 5, {{"a", 100}, {"b", 100}});
+  auto head = processes(random, 5, {{"a", 100}, {"b", 100}});
+  for (auto& file : head) {
+    file.cases[0].error = "no disk";
+    file.cases[0].repetitions.clear();
+  }
+  const auto report = compare_files(base, head, {});
+  EXPECT_FALSE(report.rows[0].has_change());
+  EXPECT_NEAR(report.rows[0].base, 100, 10);
+  const std::string as_csv = render::as_csv(report);
+  EXPECT_TRUE(contains(as_csv, "\na,wall_time_ns,INCONCLUSIVE,false,5,0,")) << as_csv;
+  EXPECT_TRUE(contains(as_csv, ",,,,,,,\"no times of head: it failed there, or ")) << as_csv;
+  const auto measures = render::measures(report);
+  const std::string open_metrics = render::open_metrics(measures);
+  EXPECT_FALSE(contains(open_metrics, "benchmark=\"a\"")) << open_metrics;
+  EXPECT_TRUE(contains(open_metrics, "benchmark=\"b\"")) << open_metrics;
+  EXPECT_FALSE(contains(render::bencher_metrics(measures), "\"a\""));
+  const std::string as_json = json::to_json(report);
+  EXPECT_TRUE(contains(as_json, "\"head_ns\": null")) << as_json;
+  EXPECT_TRUE(contains(as_json, "\"change\": null")) << as_json;
+  EXPECT_FALSE(contains(as_json, "\"base_ns\": null")) << as_json;
 }
 
 TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named) {

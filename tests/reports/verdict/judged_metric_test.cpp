@@ -97,13 +97,15 @@ TEST(JudgedMetric, an_undecided_metric_keeps_a_trial_from_passing_and_from_endin
   EXPECT_TRUE(contains(text, "2 of 2 benchmarks are undecided by nodes"));
 }
 
-/// Sets what base and head report in each process; a negative value means that it reports nothing.
+const double kNothing = std::nan("");
+
+/// Sets what base and head report in each process.
 void set_nodes(model::PairedTrial& trial, double base, double head) {
   for (model::ProcessSample& sample : trial.samples) {
     const double value = sample.side == Side::head ? head : base;
     for (auto& [name, counters] : sample.counters) {
       counters["nodes"] = value;
-      if (value < 0) counters.erase("nodes");
+      if (std::isnan(value)) counters.erase("nodes");
     }
   }
 }
@@ -127,7 +129,9 @@ TEST(JudgedMetric, that_is_0_in_a_process_is_judged_as_a_count) {
 TEST(JudgedMetric, that_has_no_ratio_otherwise_keeps_a_trial_from_passing_but_not_from_ending) {
   for (const auto& [base, head, more_is_better, reason] :
        {std::tuple{5.0, 0.0, true, "a process reports 0"},
-        {5.0, -1.0, false, "a process does not report it"}}) {
+        {5.0, -1.0, false, "a process reports a negative value, which has no ratio"},
+        {-5.0, -1.0, true, "a process reports a negative value, which has no ratio"},
+        {-5.0, kNothing, true, "a process does not report it"}}) {
     auto trial = trial_with_nodes(0, 0.01, more_is_better);
     for (auto& sample : trial.samples) sample.real_ns["slow"] = sample.real_ns["same"];
     set_nodes(trial, base, head);
