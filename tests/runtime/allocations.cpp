@@ -35,7 +35,11 @@ void release(void* memory) noexcept {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// The library's own nothrow form calls the throwing one; a sanitizer's has an allocator of its own.
+// The library's own forms for arrays and without exceptions call the first one; a sanitizer's have
+// an allocator of their own.
+[[gnu::noinline]] void* operator new[](std::size_t bytes) {
+  return allocate(bytes, alignof(std::max_align_t));
+}
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
   return allocate(bytes, alignof(std::max_align_t));
 } catch (const std::bad_alloc&) {
@@ -43,6 +47,8 @@ void release(void* memory) noexcept {
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { release(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   release(memory);
