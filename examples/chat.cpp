@@ -103,8 +103,13 @@ rt::Task<> serve(net::SocketAddress address) {
   std::fflush(stdout);
   const auto room = std::make_shared<Room>();
   for (;;) {
-    net::TcpStream stream = co_await listener.accept();
-    rt::spawn(attend(std::move(stream), room)).detach();
+    try {
+      net::TcpStream stream = co_await listener.accept();
+      rt::spawn(attend(std::move(stream), room)).detach();
+    } catch (const std::system_error& error) {
+      // Too many guests, perhaps: those who are here stay.
+      std::fprintf(stderr, "%s\n", error.what());
+    }
   }
 }
 

@@ -93,6 +93,16 @@ rt::Task<std::string> get(const Url& url) {
   co_return answer;
 }
 
+/// The number that stands after a name, if it is there.
+std::optional<std::size_t> number_after(std::string_view name, std::string_view head) {
+  const std::size_t at = head.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view text = head.substr(at + name.size());
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
 Response response_in(const std::string& answer) {
   const std::size_t end = answer.find("\r\n\r\n");
   if (end == std::string::npos) throw std::runtime_error("the server's answer was cut");
@@ -100,6 +110,8 @@ Response response_in(const std::string& answer) {
   // Compared with the usual spelling; a client for all servers would ignore case.
   if (response.head.find("\r\nTransfer-Encoding: chunked") != std::string::npos) {
     response.body = joined_chunks(response.body);
+  } else if (response.body.size() < number_after("\r\nContent-Length: ", response.head)) {
+    throw std::runtime_error("the server's answer was cut");
   }
   return response;
 }

@@ -297,6 +297,7 @@ void decide(BaselineRow& row, const BaselineReport& report) {
     row.drifted = true;
   }
   row.masked = row.verdict == Verdict::inconclusive && row.rolling.masked;
+  row.unconfirmed = row.unconfirmed && row.verdict == Verdict::inconclusive;
 }
 
 Verdict overall(const std::vector<BaselineRow>& rows) {
@@ -402,7 +403,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
     const std::vector<double> fresh = corrected(now, row.name);
     const model::NoiseFloor* const floor = model::find_in(policy.noise_floors, row.name);
     const double delta = std::max(policy.delta, floor == nullptr ? 0 : floor->epsilon);
-    const auto against = [&](const Series& series) {
+    const auto against = [&](const Series& series, bool& unconfirmed) {
       const double more = taken_more(report.others_now, others_of(series));
       Rule rule{
           .alpha = alpha,
@@ -416,11 +417,12 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
         rule.may_pass = !report.others_moved || more > 0;
       }
       const stats::Level stored = stats::level_of(corrected(series, row.name));
-      return compare_rounds(fresh, stored, rule, row.unconfirmed);
+      return compare_rounds(fresh, stored, rule, unconfirmed);
     };
-    row.rolling = against(rolling);
+    row.rolling = against(rolling, row.unconfirmed);
     row.now_ns = row.baseline_ns * (1 + row.rolling.change);
-    if (row.anchor) row.anchor = against(*anchor);
+    bool of_anchor = false;  // shown or a failure, but no reason for an undecided row
+    if (row.anchor) row.anchor = against(*anchor, of_anchor);
     decide(row, report);
   }
   report.overall = overall(report.rows);

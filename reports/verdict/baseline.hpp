@@ -76,7 +76,7 @@ struct BaselineRow {
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;
   bool drifted = false;      ///< it fails only against the anchor
-  bool unconfirmed = false;  ///< it failed, but in one round of processes only
+  bool unconfirmed = false;  ///< it has no verdict: it failed, but in one round of processes only
   bool masked = false;       ///< it has no verdict only because the machine changed
   double baseline_ns = 0;    ///< per iteration: geometric mean over the stored processes
   double now_ns = 0;         ///< baseline_ns with the change: the time with the canary as then

@@ -351,7 +351,8 @@ void judge_family(const PairedTrial& trial, const Observed& observed, const Judg
       observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (auto& needed = verdicts[i].blocks_needed) {  // in blocks, for either kind of observation
-      *needed *= now.blocks.size() / observed.count(now.blocks);
+      const std::size_t count = observed.count(now.blocks);
+      *needed = (*needed * now.blocks.size() + count - 1) / count;
     }
     family.put(verdicts[i], rows[places[i]]);
   }

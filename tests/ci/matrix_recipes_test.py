@@ -274,6 +274,25 @@ class GitLab(Jobs):
         comment = (self.store / "taskbench-gate/taskbench-gate/comment.md").read_text()
         self.assertIn("of no use", comment)
 
+    def test_a_request_that_repairs_the_build_of_its_base_may_be_merged(self):
+        self.base = self.commit("sort=1000 hash=500", "echo of no use; exit 1")
+        self.head = self.commit("sort=1300 hash=500")
+        for name in ("taskbench-build", "taskbench-gate"):
+            answer = self.run_job(name, name)
+            self.assertEqual(answer.returncode, 3, answer.stdout + answer.stderr)
+            self.assertEqual(self.job(name)["allow_failure"], {"exit_codes": [3]})
+        comment = (self.store / "taskbench-gate/taskbench-gate/comment.md").read_text()
+        self.assertIn("of no use", comment)
+
+    def test_the_scripts_may_be_those_of_a_clone_of_taskbench(self):
+        self.git("rm", "--quiet", "-r", "scripts")
+        self.head = self.commit("sort=1300 hash=500")
+        scripts = {"GATE_SCRIPTS": str(ROOT / "scripts")}
+        built = self.run_job("taskbench-build", "taskbench-build", **scripts)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        answer = self.run_job("taskbench-gate", "taskbench-gate", **scripts)
+        self.assertIn("no part has left a journal", answer.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -237,6 +237,30 @@ class Runs(unittest.TestCase):
         self.assertIn("no part has left a journal",
                       (self.folder / "taskbench-gate/comment.md").read_text())
 
+    def test_what_slurm_does_not_take_is_no_verdict_and_shows_no_earlier_one(self):
+        (self.folder / "built").mkdir()
+        (self.folder / "built/programs.json").write_text("{}")
+        (self.folder / "out").mkdir()
+        sbatch = self.folder / "bin/sbatch"
+        for refused in ("part", "merge"):
+            sbatch.write_text('#!/bin/sh\ncase "$*" in *--job-name=taskbench-%s*) exit 1 ;; esac\n'
+                              'echo 7\n' % refused)
+            sbatch.chmod(0o755)
+            for wait in ((), ("--wait",)):
+                (self.folder / "out/merge.log").write_text("an earlier PASS\n")
+                answer = self.run_here(ROOT / "scripts/gate-slurm", "--programs", "built",
+                                       "--out", "out", *wait, status=2)
+                self.assertNotIn("an earlier PASS", answer.stdout)
+                self.assertIn("gate-slurm: ", answer.stderr)
+
+    def test_ssh_does_not_remove_the_programs_that_it_is_given(self):
+        (self.folder / "built").mkdir()
+        (self.folder / "built/programs.json").write_text("{}")
+        answer = self.run_here(ROOT / "scripts/gate-ssh", "--programs", "built", "--hosts", "none",
+                               "--out", ".", status=2)
+        self.assertIn("its folder built is overwritten", answer.stderr)
+        self.assertTrue((self.folder / "built/programs.json").exists())
+
     def test_a_head_that_crashes_in_some_parts_is_a_failure_whatever_the_others_find(self):
         for name, body in (("base", ""), ("head", CRASHES)):
             (self.folder / name).write_text(fake_benchmark("sort=1000", body=body))

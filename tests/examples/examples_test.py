@@ -2,9 +2,11 @@
 """Runs the programs of examples/, found in the folder given as the first argument."""
 
 import contextlib
+import errno
 import http.server
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -16,7 +18,8 @@ from pathlib import Path
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """Sends one page in chunks; gives no answer at /silence until the client has gone."""
+    """Sends one page in chunks, and less than it has announced at /cut; gives no answer at /silence
+    until the client has gone."""
 
     protocol_version = "HTTP/1.1"
 
@@ -25,6 +28,11 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.connection.recv(1)
             return
         self.send_response(200)
+        if self.path == "/cut":
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"the beginning")
+            return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for chunk in ("one ", "and another", ""):
@@ -42,11 +50,11 @@ class Examples(unittest.TestCase):
                               encoding="utf-8", timeout=60, check=check)
 
     @contextlib.contextmanager
-    def server(self, name):
+    def server(self, name, **options):
         """Starts a program that prints where it listens; yields it and a function that connects to
         it."""
         with subprocess.Popen([self.folder / name, "127.0.0.1:0"], stdout=subprocess.PIPE,
-                              encoding="utf-8") as process:
+                              encoding="utf-8", **options) as process:
             try:
                 said = process.stdout.readline()
                 port = int(re.fullmatch(r"listening at 127\.0\.0\.1:(\d+)\n", said)[1])
@@ -99,6 +107,17 @@ class Examples(unittest.TestCase):
                 for guest in guests[1:]:
                     self.assertEqual(guest.readline(), name + "hello, all\n")
 
+    def test_chat_goes_on_after_more_guests_came_than_it_has_descriptors_for(self):
+        with self.server("chat", stderr=subprocess.PIPE) as (process, connect):
+            limit = len(os.listdir(f"/proc/{process.pid}/fd")) + 4
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+            with contextlib.ExitStack() as stack:
+                for _ in range(8):
+                    stack.enter_context(connect())
+                self.assertIn(os.strerror(errno.EMFILE), process.stderr.readline())
+            with connect() as guest:
+                self.assertRegex(guest.makefile().readline(), "^welcome; others here: ")
+
     def test_http_client_gets_a_page_or_gives_up_in_time(self):
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
             threading.Thread(target=server.serve_forever).start()
@@ -107,6 +126,9 @@ class Examples(unittest.TestCase):
                 page = self.run_example("http_client", url + "/page")
                 self.assertEqual(page.stdout, "one and another")
                 self.assertIn("HTTP/1.1 200 OK\n", page.stderr)
+                cut = self.run_example("http_client", url + "/cut", check=False)
+                self.assertEqual((cut.returncode, cut.stdout, cut.stderr),
+                                 (1, "", "http_client: the server's answer was cut\n"))
                 late = self.run_example("http_client", url + "/silence", "1", check=False)
                 self.assertEqual((late.returncode, late.stderr),
                                  (1, "http_client: no answer in time\n"))

@@ -1,4 +1,5 @@
 // Searches shared by several processes, and searches that are killed and resumed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,6 +226,27 @@ TEST_F(Checkpoint, is_of_all_jobs) {
 
 TEST_F(Checkpoint, is_written_when_the_search_is_asked_to_end) {
   kill_and_go_on(kReaders, kBounded, SIGTERM);
+}
+
+TEST_F(Checkpoint, does_not_keep_that_a_job_was_killed) {
+  const Options options{.jobs = 2, .name = "killed"};
+  std::filesystem::create_directories(folder_);
+  const std::string mark = folder_ + "/mark";
+  const auto search = [&] {
+    return check(options, [&] {
+      const int first = open(mark.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_WRONLY, 0600);
+      if (first >= 0) (void)raise(SIGKILL);
+      (void)choose(3);
+    });
+  };
+  const pid_t process = fork();
+  if (process == 0) _exit(search().failed ? 0 : 1);  // a child, as each search has its own file
+  int status = 0;
+  ASSERT_EQ(waitpid(process, &status, 0), process);
+  ASSERT_EQ(status, 0);
+  const Result again = search();
+  EXPECT_FALSE(again.failed) << again.message;
+  EXPECT_EQ(again.executions, 3U);
 }
 
 TEST_F(Checkpoint, that_does_not_fit_is_refused) {

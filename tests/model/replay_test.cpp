@@ -174,6 +174,27 @@ TEST(Traces, name_choices_of_many) {
   EXPECT_EQ(check({.replay = found.trace}, body).message, found.message);
 }
 
+TEST(Choices, of_none_or_of_more_than_a_trace_can_name_are_refused) {
+  for (const int count : {0, 256}) {
+    EXPECT_EQ(check({}, [count] { (void)choose(count); }).message,
+              "a choice is among 1 to 255, not " + std::to_string(count));
+  }
+}
+
+TEST(Choices, among_more_stores_than_a_trace_can_name_are_refused_unless_drawn) {
+  Program read{{}, {R(0)}};
+  for (int i = 1; i <= 255; ++i) read[0].push_back(W(0, i));
+  Program exchanged = read;
+  exchanged[1] = {Cas(0, 256, 1)};
+  for (const Program& program : {read, exchanged}) {
+    EXPECT_EQ(outcomes_of(program).message,
+              "an access may read or follow more than 255 stores: too many for an exhaustive "
+              "search");
+    const Result drawn = outcomes_of(program, {.search = Search::random, .executions = 20});
+    EXPECT_FALSE(drawn.failed) << drawn.message;
+  }
+}
+
 TEST(Seeds, give_the_same_search_again_and_others_another) {
   const auto search = [](Search kind, std::uint64_t seed) {
     return check({.search = kind, .executions = 10'000, .seed = seed}, count_by_load_and_store);

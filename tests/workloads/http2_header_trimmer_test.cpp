@@ -96,6 +96,26 @@ TEST(Http2HeaderTrimmer, metadata_of_any_size_costs_its_own_call_only) {
   talk_to(100'000, false, 150, SIZE_MAX);
 }
 
+TEST(Http2HeaderTrimmer, a_call_with_a_name_that_was_cut_is_refused_whenever_its_value_arrives) {
+  const std::string block = header_block() + literal(std::string(40'000, 'n'), "value", false);
+  for (const std::size_t piece_bytes : {7U, 1'000U, 100'000U}) {
+    GrpcServerSession server({});
+    const std::string bytes = std::string(kPreface) + frame(kSettings, 0, 0) +
+                              headers_of(1, block, 16'000) +
+                              frame(kData, kEndStream, 1, grpc_framed("x")) +
+                              frame(kHeaders, kEndHeaders, 3, header_block()) +
+                              frame(kData, kEndStream, 3, grpc_framed("y"));
+    for (std::string_view rest = bytes; !rest.empty();) {
+      server.receive(rest.substr(0, piece_bytes));
+      rest.remove_prefix(std::min(rest.size(), piece_bytes));
+    }
+    const auto calls = server.take_calls();
+    ASSERT_EQ(calls.size(), 1U) << piece_bytes;
+    EXPECT_EQ(calls.front().stream, 3) << piece_bytes;
+    EXPECT_EQ(calls.front().request.metadata, GrpcMetadata()) << piece_bytes;
+  }
+}
+
 TEST(Http2HeaderTrimmer, a_reset_of_a_stream_that_was_never_opened_costs_nobody_the_connection) {
   const std::string reset_code("\0\0\0\x8"s);
   for (const std::size_t piece_bytes : {1U, 7U, 100'000U}) {

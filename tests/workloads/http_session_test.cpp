@@ -89,6 +89,18 @@ TEST(HttpSession, where_pieces_end_does_not_matter) {
   }
 }
 
+TEST(HttpSession, a_body_may_contain_bare_line_feeds_wherever_the_pieces_end) {
+  constexpr std::string_view kPost =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\na\nb\n";
+  for (std::size_t first = 1; first < kPost.size(); ++first) {
+    Conversation talk;
+    talk.send(kPost.substr(0, first));
+    talk.send(kPost.substr(first));
+    EXPECT_EQ(talk.statuses(), Codes{200}) << first;
+    EXPECT_TRUE(talk.out.ends_with("\r\n\r\n5 bytes\n")) << first;
+  }
+}
+
 TEST(HttpSession, head_has_no_body_and_http_1_0_keeps_alive_only_when_asked) {
   Conversation head;
   head.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -110,6 +122,14 @@ TEST(HttpSession, tells_who_waits_to_send_a_body_to_go_on) {
   EXPECT_EQ(talk.out, "HTTP/1.1 100 Continue\r\n\r\n");
   talk.send("x");
   EXPECT_EQ(talk.statuses(), (Codes{100, 200}));
+}
+
+TEST(HttpSession, a_client_of_http_1_0_is_not_told_to_go_on) {
+  Conversation talk;
+  talk.send("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+  EXPECT_EQ(talk.out, "");
+  talk.send("x");
+  EXPECT_EQ(talk.statuses(), Codes{200});
 }
 
 TEST(HttpSession, refuses_what_is_wrong_and_ends_the_connection) {
@@ -183,6 +203,8 @@ TEST(HttpSession, refuses_what_is_wrong_and_ends_the_connection) {
       {chunked + "65\r\nx", 413},
       {chunked + "64\r\n" + std::string(100, 'x') + "\r\n1\r\nx", 413},
       {chunked + "ffffffffffffffffff\r\n", 400},
+      {chunked + "1;a=\"\n\"\r\nx\r\n0\r\n\r\n", 400},
+      {chunked + "1\r\nx\r\n0;a=\"\n\"\r\n\r\n", 400},
       {chunked + "3;" + std::string(300, 'x') + "\r\n", 431},
       {chunked + "0\r\n" + many_headers + "\r\n", 431},
       {get + "Expect: miracles\r\n\r\n", 417},

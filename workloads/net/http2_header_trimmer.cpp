@@ -35,7 +35,8 @@ std::size_t length_of(std::string_view frame) {
 
 std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   out_.clear();
-  cut_streams_.clear();
+  // A header whose name was cut may end in a later call.
+  if (!is_in_block_) cut_streams_.clear();
   left_out_ = 0;
   // While nothing needs to change, `in` is the result.
   const std::string_view whole = in;
@@ -218,7 +219,7 @@ void Http2HeaderTrimmer::begin_string(std::string& out) {
   if (is_cutting_) {
     out += kTableLength;
     out.append(kTable_bytes, 'x');
-    cut_streams_.push_back(stream());
+    if (!has_cut(stream())) cut_streams_.push_back(stream());
   } else {
     out += length_;
   }

@@ -31,7 +31,8 @@ class Http2HeaderTrimmer {
   /// The bytes for nghttp2 to receive in place of `in`, the next bytes that arrived. Valid until
   /// the next call. The beginning of a frame is kept until the rest arrives.
   [[nodiscard]] std::string_view trimmed(std::string_view in);
-  /// Whether the last call of trimmed() shortened a header of this stream.
+  /// Whether the last call of trimmed() shortened a header of this stream, or an earlier call did
+  /// in the same block of headers.
   [[nodiscard]] bool has_cut(StreamId stream) const {
     return std::ranges::find(cut_streams_, stream) != cut_streams_.end();
   }

@@ -103,9 +103,11 @@ std::string_view text_of(unsigned status) {
 }
 
 /// Whether a line ends with LF alone. Servers may accept that (RFC 9112, 2.2), but this one does
-/// not: if servers in a chain disagree, requests can be smuggled past one of them.
-bool has_bare_lf(std::string_view header) {
-  header = header.substr(0, header.find("\r\n\r\n"));
+/// not: if servers in a chain disagree, requests can be smuggled past one of them. `in` begins with
+/// a line of the header, whose last line is empty.
+bool has_bare_lf(std::string_view in) {
+  const std::size_t end = in.starts_with("\r\n") ? 0 : in.find("\r\n\r\n");
+  const std::string_view header = in.substr(0, end);
   for (std::size_t at = 0; (at = header.find('\n', at)) != std::string_view::npos; ++at) {
     if (at == 0 || header[at - 1] != '\r') return true;
   }
@@ -224,7 +226,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
       if (!boost::beast::iequals(value, "chunked")) refuse_with(501, error);
     } else if (name == http::field::expect) {
       if (!boost::beast::iequals(value, "100-continue")) return refuse_with(417, error);
-      expects_continue_ = true;
+      expects_continue_ = version_ >= 11;  // 1.0 has no such answer (RFC 9110, 10.1.1)
     }
   }
   void on_header_impl(Error& error) override {
@@ -235,7 +237,10 @@ class HttpSession::Request final : public http::basic_parser<true> {
     body_bytes_ += body.size();
     return body.size();
   }
-  void on_chunk_header_impl(std::uint64_t, Text, Error&) override {}
+  void on_chunk_header_impl(std::uint64_t, Text extensions, Error& error) override {
+    // The parser permits LF in quotes, where another server may see the end of the line.
+    if (extensions.find('\n') != Text::npos) refuse_with(400, error);
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, Text body, Error&) override {
     body_bytes_ += body.size();
     return body.size();

@@ -87,6 +87,10 @@ void cell_written(const void* address, Where where) {
   const Inside inside;
   engine->cell_written(address, where);
 }
+void lockable_begins(const void* address) {
+  const Inside inside;
+  engine->lockable_begins(address);
+}
 void lock(const void* mutex, Where where) {
   const Inside inside;
   engine->lock(mutex, where);

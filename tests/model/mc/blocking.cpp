@@ -25,6 +25,8 @@ void Engine::lock(const void* mutex, Where where) {
   operation.depends(object(place.object), true);
   arrive(operation);
   Place& taken = places_[operation.place];
+  check_alive(taken, "a mutex", where);
+  taken.reads[current_] = me().tick;  // who ends it must know of this use
   taken.holder = current_;
   me().known.join(taken.released);
   log(operation, "");
@@ -39,6 +41,8 @@ bool Engine::try_lock(const void* mutex, Where where) {
   operation.depends(object(place.object), true);
   arrive(operation);
   Place& taken = places_[operation.place];
+  check_alive(taken, "a mutex", where);
+  taken.reads[current_] = me().tick;  // who ends it must know of this use
   const bool free = taken.holder == kNoThread;
   log(operation, free ? "taken" : "held by another");
   if (!free) return false;
@@ -98,6 +102,7 @@ bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, W
   operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
+  check_alive(places_[place], "a condition", where);
   unlock(mutex);
   log(operation, "");
   bool woken = true;
@@ -118,6 +123,8 @@ void Engine::notify(const void* condition, bool all, Where where) {
   operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
+  check_alive(places_[place], "a condition", where);
+  places_[place].reads[current_] = me().tick;
   log(operation, all ? "all" : "one");
   wake(places_[place], all);
 }

@@ -81,7 +81,7 @@ void sometimes(std::string_view name, bool outcome);
 /// Adds the result of this execution to Result::outcomes.
 void outcome(std::string_view text);
 
-/// Returns a number in [0, count); each of them is returned in some execution.
+/// Returns a number in [0, count); each of them is returned in some execution. At most 255.
 [[nodiscard]] int choose(int count);
 
 }  // namespace mc

@@ -171,12 +171,7 @@ void Engine::resume() {
   sigaction(SIGTERM, &action, &before_);
 }
 
-/// Writes a checkpoint when it is due, and when SIGTERM has come, which then ends the process.
-void Engine::keep_checkpoint() {
-  // A signal that arrives during the write leads to another checkpoint.
-  const bool is_last = terminated != 0;
-  if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && !is_last)) return;
-  next_checkpoint_s_ = next_after(elapsed_s());
+void Engine::write_checkpoint() {
   std::ostringstream out;
   out << identity() << '\n' << elapsed_s() << '\n';
   save(out, parts_);
@@ -191,6 +186,16 @@ void Engine::keep_checkpoint() {
     result_.message = "cannot write " + checkpoint_ + ": " + std::strerror(errno);
   }
   close(file);
+}
+
+/// Writes a checkpoint when it is due, and when SIGTERM has come, which then ends the process.
+void Engine::keep_checkpoint() {
+  // A signal that arrives during the write leads to another checkpoint.
+  const bool is_last = terminated != 0;
+  if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && !is_last)) return;
+  next_checkpoint_s_ = next_after(elapsed_s());
+  // A search of which a job was killed has found nothing, and resumes from the checkpoint before.
+  if (!was_killed()) write_checkpoint();
   if (!is_last) return;
   sigaction(SIGTERM, &before_, nullptr);
   (void)raise(SIGTERM);
@@ -200,8 +205,7 @@ void Engine::keep_checkpoint() {
 void Engine::end_checkpoint() {
   if (checkpoint_.empty()) return;
   sigaction(SIGTERM, &before_, nullptr);
-  const bool was_killed = result_.failed && result_.trace.empty();  // namely one of its jobs
-  if (!was_killed) std::remove(checkpoint_.c_str());
+  if (!was_killed()) std::remove(checkpoint_.c_str());
 }
 
 }  // namespace mc

@@ -55,6 +55,8 @@ void cell_written(const void* address, Where where);
 
 // --- blocking
 
+/// Begins a new mutex or condition at `address`, which location_ends() ends.
+void lockable_begins(const void* address);
 void lock(const void* mutex, Where where);
 [[nodiscard]] bool try_lock(const void* mutex, Where where);
 void unlock(const void* mutex);

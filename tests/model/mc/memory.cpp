@@ -54,12 +54,28 @@ Place& Engine::place_at(const void* address) {
   return place;
 }
 
-void Engine::location_begins(const void* address, std::uint64_t value) {
-  // What was here before is another place, to which others may still have a stale pointer.
-  if (arena_.holds(address)) shadow_[arena_.offset(address)] = 0;
+/// The place of a new object. What was at its address before is another place, to which others may
+/// still have a stale pointer.
+Place& Engine::new_place_at(const void* address) {
+  if (arena_.holds(address)) {
+    shadow_[arena_.offset(address)] = 0;
+  } else {
+    elsewhere_.erase(address);
+  }
   Place& place = place_at(address);
   place.creator = current_;
   place.created = me().tick;
+  return place;
+}
+
+void Engine::check_alive(const Place& place, const char* what, Where where) {
+  if (place.alive) return;
+  fail(std::string("use after free: ") + what + " at " + where.file_name() + ":" +
+       std::to_string(where.line()));
+}
+
+void Engine::location_begins(const void* address, std::uint64_t value) {
+  Place& place = new_place_at(address);
   if (store_count_ == stores_.size()) stores_.emplace_back();
   Store& first = stores_[store_count_];
   first = {};
@@ -71,10 +87,7 @@ void Engine::location_begins(const void* address, std::uint64_t value) {
 
 Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) {
   Place& place = place_at(address);
-  if (!place.alive) {
-    fail(std::string("use after free: an atomic at ") + where.file_name() + ":" +
-         std::to_string(where.line()));
-  }
+  check_alive(place, "an atomic", where);
   if (place.order.empty()) {  // it existed before the execution
     if (store_count_ == stores_.size()) stores_.emplace_back();
     stores_[store_count_] = {};
@@ -88,7 +101,7 @@ Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) 
   return place;
 }
 
-/// Fails if a thread uses the place and this one does not know that it has finished.
+/// Fails if a thread makes or uses the place and this one does not know that it has finished.
 void Engine::check_end(Place& place) {
   const auto unknown = [&](int thread, Tick tick) {
     return thread != current_ && tick != 0 && !me().known.before.covers(thread, tick);
@@ -104,6 +117,14 @@ void Engine::check_end(Place& place) {
   if (place.writer != kNoThread && unknown(place.writer, place.write)) {
     fail("data race: thread " + std::to_string(current_) + " frees what thread " +
          std::to_string(place.writer) + " writes");
+  }
+  if (place.creator != kNoThread && unknown(place.creator, place.created)) {
+    fail("data race: thread " + std::to_string(current_) + " destroys or frees what thread " +
+         std::to_string(place.creator) + " makes");
+  }
+  if (place.holder != kNoThread) {
+    fail("thread " + std::to_string(current_) + " destroys or frees a mutex that thread " +
+         std::to_string(place.holder) + " holds");
   }
 }
 
@@ -196,13 +217,25 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   return index;
 }
 
+/// Called where an access has more stores to choose from than a choice has alternatives. A search
+/// that draws leaves out the oldest ones; one that shall be complete must not.
+void Engine::leave_out_stores() {
+  if (options_.search != Search::exhaustive) return;
+  fail("an access may read or follow more than " + std::to_string(kMostAlternatives) +
+       " stores: too many for an exhaustive search");
+}
+
 /// The position of the store that the next one follows: any from the floor on, except those that a
 /// read-modify-write has already followed.
 std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
-  std::size_t positions[256];
+  std::size_t positions[kMostAlternatives];
   int count = 0;
   for (std::size_t i = place.order.size(), floor = floor_of(place, seq_cst); i-- > floor;) {
-    if (stores_[place.order[i]].has_modification || count == 255) continue;
+    if (stores_[place.order[i]].has_modification) continue;
+    if (count == kMostAlternatives) {
+      leave_out_stores();
+      break;
+    }
     positions[count++] = i;
     if (only_newest()) break;
   }
@@ -233,7 +266,11 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t floor = only_newest() ? place.order.size() - 1 : floor_of(place, sc);
-  const auto candidates = static_cast<int>(place.order.size() - floor);
+  auto candidates = static_cast<int>(place.order.size() - floor);
+  if (candidates > kMostAlternatives) {
+    leave_out_stores();
+    candidates = kMostAlternatives;
+  }
   const std::size_t position =
       place.order.size() - 1 - static_cast<std::size_t>(choose(candidates));
   note_position(place, position);
@@ -318,12 +355,17 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     std::size_t position;
     bool succeeds;
   };
-  Outcome outcomes[256];
+  Outcome outcomes[kMostAlternatives];
   int count = 0;
   const std::size_t success_floor = floor_of(place, success == seq_cst);
   const std::size_t failure_floor =
       failure == success ? success_floor : floor_of(place, failure == seq_cst);
-  for (std::size_t i = place.order.size(); i-- > 0 && count < 250;) {
+  for (std::size_t i = place.order.size(), floor = std::min(success_floor, failure_floor);
+       i-- > floor;) {
+    if (count + 2 > kMostAlternatives) {  // a store may give two outcomes
+      leave_out_stores();
+      break;
+    }
     const Store& store = stores_[place.order[i]];
     if (store.value == expected) {
       if (i >= success_floor && !store.has_modification) outcomes[count++] = {i, true};
@@ -398,8 +440,7 @@ void Engine::fence(Fence kind, Where where) {
 // --- plain memory
 
 void Engine::cell_begins(const void* address) {
-  if (arena_.holds(address)) shadow_[arena_.offset(address)] = 0;
-  Place& place = place_at(address);
+  Place& place = new_place_at(address);
   place.is_cell = true;
   place.writer = current_;
   place.write = me().tick;
@@ -407,10 +448,7 @@ void Engine::cell_begins(const void* address) {
 
 Place& Engine::cell_at(const void* address, Where where) {
   Place& place = place_at(address);
-  if (!place.alive) {
-    fail(std::string("use after free: a cell at ") + where.file_name() + ":" +
-         std::to_string(where.line()));
-  }
+  check_alive(place, "a cell", where);
   if (place.writer != kNoThread && place.writer != current_ &&
       !me().known.before.covers(place.writer, place.write)) {
     fail("data race: thread " + std::to_string(current_) + " uses what thread " +

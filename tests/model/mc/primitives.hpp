@@ -135,9 +135,14 @@ class Cell {
 
 class Mutex {
  public:
-  constexpr Mutex() noexcept = default;
+  constexpr Mutex() noexcept {
+    if (!std::is_constant_evaluated() && is_active()) lockable_begins(this);
+  }
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
+  constexpr ~Mutex() {
+    if (!std::is_constant_evaluated() && is_active()) location_ends(this);
+  }
   void lock(Where where = Where::current()) noexcept {
     if (is_active()) mc::lock(this, where);
   }
@@ -168,6 +173,14 @@ class Guard {
 
 class Condition {
  public:
+  constexpr Condition() noexcept {
+    if (!std::is_constant_evaluated() && is_active()) lockable_begins(this);
+  }
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  constexpr ~Condition() {
+    if (!std::is_constant_evaluated() && is_active()) location_ends(this);
+  }
   /// False: the deadline has passed.
   bool wait(Mutex& mutex, bool has_deadline = false, Where where = Where::current()) {
     return mc::wait(this, &mutex, has_deadline, where);

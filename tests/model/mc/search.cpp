@@ -172,6 +172,10 @@ int Engine::next_thread() {
 }
 
 int Engine::choose(int count) {
+  if (count < 1 || count > kMostAlternatives) {
+    fail("a choice is among 1 to " + std::to_string(kMostAlternatives) + ", not " +
+         std::to_string(count));
+  }
   if (count == 1) return 0;
   if (depth_ < nodes_.size()) {
     if (nodes_[depth_].count != count) {

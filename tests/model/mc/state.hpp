@@ -31,6 +31,9 @@ namespace mc {
 /// soon.
 inline constexpr std::int64_t kClockStep_ns = 10'000;
 
+/// The most alternatives of a choice of a number: what Node::count holds.
+inline constexpr int kMostAlternatives = 255;
+
 inline constexpr int kNoThread = -1;
 inline constexpr int kWhole = -1;  // parent of a part that was not split off from another
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
@@ -313,6 +316,7 @@ class Engine {
   void cell_begins(const void* address);
   void cell_read(const void* address, Where where);
   void cell_written(const void* address, Where where);
+  void lockable_begins(const void* address) { new_place_at(address); }
   void lock(const void* mutex, Where where);
   bool try_lock(const void* mutex, Where where);
   void unlock(const void* mutex);
@@ -364,7 +368,10 @@ class Engine {
   bool add(std::istream& in, std::map<int, Part>& parts);
   [[nodiscard]] std::string identity() const;
   void resume();
+  void write_checkpoint();
   void keep_checkpoint();
+  /// Whether the search ended without a failed execution: one of its jobs was killed.
+  [[nodiscard]] bool was_killed() const { return result_.failed && result_.trace.empty(); }
   void end_checkpoint();
   [[nodiscard]] double elapsed_s() const {
     return earlier_s_ +
@@ -392,11 +399,14 @@ class Engine {
   /// The object with index `known`, which is 0 until the object is asked for.
   Index object(Index& known);
   Place& place_at(const void* address);
+  Place& new_place_at(const void* address);
+  void check_alive(const Place& place, const char* what, Where where);
   Place& location_at(const void* address, std::uint64_t raw, Where where);
   Place& cell_at(const void* address, Where where);
   void check_end(Place& place);
   [[nodiscard]] std::size_t position_of(const Place& place, Index store) const;
   [[nodiscard]] std::size_t floor_of(const Place& place, bool seq_cst) const;
+  void leave_out_stores();
   [[nodiscard]] std::size_t choose_place(const Place& place, bool seq_cst);
   [[nodiscard]] bool only_newest() const { return stale_ == options_.stale; }
   void note_position(const Place& place, std::size_t position) {

@@ -606,6 +606,28 @@ TEST(baseline, a_drift_that_each_step_hides_fails_against_the_anchor) {
   EXPECT_NEAR(report.rows.front().anchor->change, 0.11, 0.02);
 }
 
+TEST(baseline, what_is_decided_is_not_said_to_be_unconfirmed) {
+  Noise noise(39);
+  World other = kQuiet;
+  other.slower = 1.3;
+  const Series now = two_rounds(noise, other, kQuiet);
+  const Series as_before = simulate(noise, 9, 1, kQuiet);
+  other.slower = 3;
+  const Series far_slower = simulate(noise, 9, 1, other);
+  other.slower = 1.0 / 3;
+  const Series far_faster = simulate(noise, 9, 1, other);
+  const auto passed = compare_with_baseline(now, far_slower, &as_before, {}).rows.front();
+  EXPECT_EQ(passed.anchor->verdict, Verdict::inconclusive) << "one round of two failed";
+  EXPECT_EQ(passed.verdict, Verdict::pass);
+  EXPECT_FALSE(passed.unconfirmed);
+
+  const auto drifted = compare_with_baseline(now, as_before, &far_faster, {}).rows.front();
+  EXPECT_EQ(drifted.rolling.verdict, Verdict::inconclusive) << "one round of two failed";
+  EXPECT_EQ(drifted.verdict, Verdict::fail);
+  EXPECT_TRUE(drifted.drifted);
+  EXPECT_FALSE(drifted.unconfirmed);
+}
+
 TEST(baseline, an_anchor_that_is_the_baseline_costs_nothing) {
   Noise noise(15);
   const Series stored = simulate(noise, 9, 1);

@@ -14,6 +14,9 @@
 #include <vector>
 
 #include "reports/json/paired.hpp"
+#include "reports/stats/power.hpp"
+#include "reports/stats/walsh.hpp"
+#include "reports/verdict/machines.hpp"
 #include "reports/verdict/paired.hpp"
 
 namespace taskbench::reports::verdict {
@@ -263,6 +266,23 @@ TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
   EXPECT_EQ(merge(files, {}).setup.unit, Unit::block);
   files = parts_of({.name = "some", .machines = 2, .blocks = 2}, 1);
   EXPECT_FALSE(judge(merge(files, {.unit = Unit::machine})).could_fail);
+}
+
+TEST(merged_test, blocks_needed_of_machines_with_unequal_numbers_of_blocks_are_not_rounded_down) {
+  auto files = parts_of({.name = "some", .blocks = 2, .effect = 0.1, .delta = 0.03}, 1);
+  files[0].trial.samples.resize(model::kBlockSize);
+  const PairedTrial trial = merge(files, {.unit = Unit::machine});
+  ASSERT_EQ(complete_blocks(trial), 15);
+  const std::vector<double> of_machines =
+      observations(block_differences(trial, "sort", 15),
+                   machine_of_blocks(trial, machines_of(trial)), Unit::machine);
+  ASSERT_EQ(of_machines.size(), 8U);
+  const auto machines = stats::blocks_needed(
+      stats::robust_deviation(of_machines), stats::hodges_lehmann(of_machines), 0, 0.03,
+      {trial.setup.alpha, trial.setup.pass_error, static_cast<std::size_t>(trial.setup.max_blocks),
+       true});
+  ASSERT_TRUE(machines.has_value());
+  EXPECT_EQ(judge(trial).benchmarks[0].blocks_needed, (*machines * 15 + 7) / 8);
 }
 
 TEST(merged_test, a_machine_that_lies_by_far_is_no_evidence) {

@@ -1,0 +1,127 @@
+// Objects that end while another thread makes or uses them, and new ones in their place.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <string>
+
+#include "tests/model/mc/check.hpp"
+#include "tests/model/mc/primitives.hpp"
+
+namespace mc::testing {
+namespace {
+
+void expect_failure(const std::string& words, const std::function<void()>& body) {
+  const Result result = check({}, body);
+  EXPECT_TRUE(result.failed);
+  EXPECT_NE(result.message.find(words), std::string::npos) << result.message;
+}
+
+void expect_none(const std::function<void()>& body) {
+  const Result result = check({}, body);
+  EXPECT_FALSE(result.failed) << result.message << result.events;
+  EXPECT_TRUE(result.complete);
+}
+
+/// A thread makes an atomic and hands it over; this one deletes it unused.
+std::function<void()> deleted_unused(Order store, Order load) {
+  return [=] {
+    Atomic<Atomic<int>*> place{nullptr};
+    Thread other([&] { place.store(new Atomic<int>{0}, store); });
+    Atomic<int>* const made = place.load(load);
+    delete made;
+    other.join();
+    if (made == nullptr) delete place.load(relaxed);
+  };
+}
+
+TEST(Lifetime, of_an_atomic_that_another_thread_is_only_making_does_not_end) {
+  expect_failure("data race: thread 0 destroys or frees what thread 1 makes",
+                 deleted_unused(relaxed, relaxed));
+  expect_failure("data race: thread 0 destroys or frees what thread 1 makes",
+                 deleted_unused(release, relaxed));
+  expect_none(deleted_unused(release, acquire));
+}
+
+TEST(Lifetime, of_a_mutex_ends_before_another_thread_locks_it) {
+  expect_failure("use after free: a mutex", [] {
+    auto* mutex = new Mutex;
+    Thread other([=] { const Guard guard(*mutex); });
+    delete mutex;
+    other.join();
+  });
+  expect_failure("use after free: a mutex", [] {
+    auto* mutex = new Mutex;
+    Thread other([=] {
+      if (mutex->try_lock()) mutex->unlock();
+    });
+    delete mutex;
+    other.join();
+  });
+}
+
+TEST(Lifetime, of_a_mutex_ends_while_another_thread_holds_it) {
+  expect_failure("destroys or frees a mutex that thread 1 holds", [] {
+    auto* mutex = new Mutex;
+    Atomic<bool> locked{false};
+    Atomic<bool> leaves{false};
+    Thread other([&, mutex] {
+      const Guard guard(*mutex);
+      locked.store(true, release);
+      leaves.store(true, seq_cst);
+    });
+    if (locked.load(acquire) && !leaves.load(seq_cst)) {
+      delete mutex;
+      other.join();
+    } else {
+      other.join();
+      delete mutex;
+    }
+  });
+}
+
+/// One thread tells another that it is done; this one's condition ends with its scope. `inside`:
+/// the other notifies while it holds the mutex.
+std::function<void()> notified(bool inside) {
+  return [inside] {
+    Mutex mutex;
+    Thread other;
+    {
+      Condition condition;
+      bool done = false;
+      other = Thread([&] {
+        {
+          const Guard guard(mutex);
+          done = true;
+          if (inside) condition.notify_one();
+        }
+        if (!inside) condition.notify_one();
+      });
+      const Guard guard(mutex);
+      while (!done) condition.wait(mutex);
+    }
+    other.join();
+  };
+}
+
+TEST(Lifetime, of_a_condition_ends_before_another_thread_notifies_it) {
+  expect_failure("data race: thread 0 destroys or frees what thread 1 uses", notified(false));
+  expect_none(notified(true));
+}
+
+TEST(Lifetime, of_an_object_begins_anew_in_memory_that_is_not_the_executions) {
+  alignas(Atomic<int>) alignas(Mutex) static std::byte memory[sizeof(Mutex)];
+  expect_none([] {
+    for (int i = 1; i <= 2; ++i) {
+      auto* const atomic = new (memory) Atomic<int>{i};
+      require(atomic->load(relaxed) == i, "the new one");
+      atomic->~Atomic();
+      auto* const mutex = new (memory) Mutex;
+      { const Guard guard(*mutex); }
+      mutex->~Mutex();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace mc::testing
