@@ -23,17 +23,32 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/include/taskbench"
 # waits for seconds, and needs exactly our compiler: g++ 12 fails if the program has -g1.
 if(TASKBENCH_USE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(_archive "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:taskbench_runtime>")
+  if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    string(PREPEND _archive "\${CMAKE_INSTALL_PREFIX}/")
+  endif()
   install(CODE "
     execute_process(COMMAND \"${CMAKE_OBJCOPY}\" -R .gnu.lto_* -R .gnu.debuglto_* -N __gnu_lto_slim
-      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${_archive}\"
+      \"\$ENV{DESTDIR}${_archive}\"
       COMMAND_ERROR_IS_FATAL ANY)"
     COMPONENT development
   )
 endif()
 
-# For builds without CMake. It finds the other files relative to its own place.
+# For builds without CMake. It finds the other files relative to its own place, unless their folders
+# are given as absolute paths, as by Nix.
 set(_pc "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-file(RELATIVE_PATH TASKBENCH_PC_PREFIX "/prefix/${_pc}" "/prefix")
+if(IS_ABSOLUTE "${_pc}")
+  set(TASKBENCH_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH TASKBENCH_PC_PREFIX "/prefix/${_pc}" "/prefix")
+  string(PREPEND TASKBENCH_PC_PREFIX "\${pcfiledir}/")
+endif()
+foreach(_dir IN ITEMS LIBDIR INCLUDEDIR)
+  set(TASKBENCH_PC_${_dir} "${CMAKE_INSTALL_${_dir}}")
+  if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_${_dir}}")
+    string(PREPEND TASKBENCH_PC_${_dir} "\${prefix}/")
+  endif()
+endforeach()
 set(TASKBENCH_PC_DEFINITIONS)
 if(NOT TASKBENCH_COUNTERS)
   string(APPEND TASKBENCH_PC_DEFINITIONS " -DTASKBENCH_NO_COUNTERS=1")

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -23,15 +22,16 @@ namespace net = rt::net;
 
 namespace {
 
-/// http://HOST[:PORT][/PATH]; an IPv6 address in brackets.
+/// http://HOST[:PORT][/PATH][?QUERY]; an IPv6 address in brackets.
 struct Url {
   explicit Url(std::string_view text) {
     constexpr std::string_view kScheme = "http://";
     if (!text.starts_with(kScheme)) throw std::invalid_argument("a URL begins with http://");
     text.remove_prefix(kScheme.size());
-    const std::size_t slash = text.find('/');
-    if (slash != std::string_view::npos) path = text.substr(slash);
-    authority = text.substr(0, slash);
+    const std::size_t end = std::min(text.find_first_of("/?"), text.size());
+    authority = text.substr(0, end);
+    path = text.substr(end);
+    if (!path.starts_with('/')) path.insert(path.begin(), '/');
     const std::size_t bracket = authority.find(']');
     const std::size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
     host = authority.substr(0, colon);
@@ -42,7 +42,7 @@ struct Url {
   std::string authority;
   std::string host;
   std::string port = "80";
-  std::string path = "/";
+  std::string path;  // and the query
 };
 
 struct Response {
@@ -103,10 +103,15 @@ std::optional<std::size_t> number_after(std::string_view name, std::string_view 
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-Response response_in(const std::string& answer) {
-  const std::size_t end = answer.find("\r\n\r\n");
-  if (end == std::string::npos) throw std::runtime_error("the server's answer was cut");
-  Response response{answer.substr(0, end), answer.substr(end + 4)};
+Response response_in(std::string_view answer) {
+  std::string_view head;
+  do {
+    const std::size_t end = answer.find("\r\n\r\n");
+    if (end == std::string_view::npos) throw std::runtime_error("the server's answer was cut");
+    head = answer.substr(0, end);
+    answer.remove_prefix(end + 4);
+  } while (head.starts_with("HTTP/1.1 1"));  // such answers precede the final one
+  Response response{std::string(head), std::string(answer)};
   // Compared with the usual spelling; a client for all servers would ignore case.
   if (response.head.find("\r\nTransfer-Encoding: chunked") != std::string::npos) {
     response.body = joined_chunks(response.body);
@@ -116,12 +121,22 @@ Response response_in(const std::string& answer) {
   return response;
 }
 
+std::chrono::seconds seconds_in(std::string_view text) {
+  unsigned seconds = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, seconds);
+  if (error != std::errc{} || end != text_end) {
+    throw std::invalid_argument("SECONDS is a whole number");
+  }
+  return std::chrono::seconds(seconds);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc < 2) throw std::invalid_argument("usage: http_client URL [SECONDS]");
   const Url url(argv[1]);
-  const std::chrono::seconds limit(argc > 2 ? std::atoi(argv[2]) : 10);
+  const std::chrono::seconds limit = seconds_in(argc > 2 ? argv[2] : "10");
   auto runtime = rt::Runtime::Builder{}.scheduler("current_thread").build();
   const std::optional<std::string> answer = runtime.block_on(rt::time::timeout(limit, get(url)));
   if (!answer) throw std::runtime_error("no answer in time");

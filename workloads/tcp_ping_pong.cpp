@@ -3,6 +3,8 @@
 // accept_storm, http_hello and grpc_unary the clients are not tasks, so that only the server is
 // measured.
 #include <array>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -11,6 +13,8 @@
 
 #include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/sync/join_set.hpp"
+#include "runtime/time/timeout.hpp"
 #include "workloads/net/echo_server.hpp"
 #include "workloads/net/under_load.hpp"
 #include "workloads/table.hpp"
@@ -42,14 +46,28 @@ class Pingers final : public net::Clients {
     }
   }
 
+  /// Fails with the first client, or if none gets an answer for a long time.
   rt::Task<> ping_all(std::uint64_t count) {
-    std::vector<rt::JoinHandle<void>> clients;
+    rt::sync::JoinSet<> clients;
     for (std::uint64_t i = 0; i < connections_; ++i) {
       const std::uint64_t first = count * i / connections_;
       const std::uint64_t last = count * (i + 1) / connections_;
-      if (first != last) clients.push_back(rt::spawn(ping(streams_[i], first, last)));
+      if (first != last) clients.spawn(ping(streams_[i], first, last));
     }
-    for (auto& each : clients) co_await each;
+    std::exception_ptr failure;
+    while (!failure && !clients.empty()) {
+      const std::uint64_t before = round_trips_;
+      const auto ended =
+          co_await rt::time::timeout(std::chrono::seconds(net::kPatience_s), clients.join_next());
+      if (ended) {
+        failure = (*ended)->failure();
+      } else if (round_trips_ == before) {
+        failure = std::make_exception_ptr(
+            std::runtime_error("no answer for " + std::to_string(net::kPatience_s) + " s"));
+      }
+    }
+    co_await clients.shutdown();  // since the streams may be closed before the runtime ends
+    if (failure) std::rethrow_exception(failure);
   }
 
   /// Each message begins with its number, so that none is repeated or misdirected.
@@ -63,6 +81,7 @@ class Pingers final : public net::Clients {
       message = {};
       co_await stream.read_exact({message.data(), sizeof(message)});
       heard(Clock::now() - begin);
+      ++round_trips_;
       if (message.front() != number || message.back() != ~number) {
         throw std::runtime_error("message " + std::to_string(number) + " came back changed");
       }
@@ -72,6 +91,7 @@ class Pingers final : public net::Clients {
   rt::Runtime runtime_;
   const std::uint64_t connections_;
   std::vector<rt::net::TcpStream> streams_;
+  std::uint64_t round_trips_ = 0;
 };
 
 }  // namespace

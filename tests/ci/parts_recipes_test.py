@@ -261,6 +261,26 @@ class Runs(unittest.TestCase):
         self.assertIn("its folder built is overwritten", answer.stderr)
         self.assertTrue((self.folder / "built/programs.json").exists())
 
+    def test_a_relative_path_of_taskbench_holds_for_all_jobs(self):
+        (self.folder / "built").mkdir()
+        (self.folder / "built/programs.json").write_text("{}")
+        for name, body in (("mine", 'echo "called with $*"'), ("bin/rsync", ""),
+                           ("bin/parallel", 'echo "$*" >>"$HOME/jobs"; echo x >part-1.journal'),
+                           ("bin/sbatch", 'echo "$*" >>"$HOME/jobs"; echo 7')):
+            (self.folder / name).write_text(f"#!/bin/sh\n{body}\n")
+            (self.folder / name).chmod(0o755)
+        path = self.folder.resolve() / "mine"
+        for script, hosts in (("gate-ssh", ("--hosts", "none")), ("gate-slurm", ())):
+            answer = self.run_here(ROOT / "scripts" / script, "--programs", "built", *hosts,
+                                   "--out", "out", "--taskbench", "./mine")
+            jobs = (self.folder / "jobs").read_text()
+            self.assertIn(f"'{path}' 'gate' '--programs'", jobs)
+            if hosts:
+                self.assertIn("called with gate --merge", answer.stdout)
+            else:
+                self.assertIn(f"'--taskbench' '{path}'", jobs)
+            (self.folder / "jobs").unlink()
+
     def test_a_head_that_crashes_in_some_parts_is_a_failure_whatever_the_others_find(self):
         for name, body in (("base", ""), ("head", CRASHES)):
             (self.folder / name).write_text(fake_benchmark("sort=1000", body=body))

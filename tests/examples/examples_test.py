@@ -18,8 +18,8 @@ from pathlib import Path
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """Sends one page in chunks, and less than it has announced at /cut; gives no answer at /silence
-    until the client has gone."""
+    """Sends one page in chunks, after an interim answer at /?early, and less than it has announced
+    at /cut; gives no answer at /silence until the client has gone."""
 
     protocol_version = "HTTP/1.1"
 
@@ -27,6 +27,9 @@ class Pages(http.server.BaseHTTPRequestHandler):
         if self.path == "/silence":
             self.connection.recv(1)
             return
+        if self.path == "/?early":
+            self.send_response_only(103)
+            self.end_headers()
         self.send_response(200)
         if self.path == "/cut":
             self.send_header("Content-Length", "100")
@@ -126,6 +129,9 @@ class Examples(unittest.TestCase):
                 page = self.run_example("http_client", url + "/page")
                 self.assertEqual(page.stdout, "one and another")
                 self.assertIn("HTTP/1.1 200 OK\n", page.stderr)
+                early = self.run_example("http_client", url + "?early")
+                self.assertEqual(early.stdout, "one and another")
+                self.assertTrue(early.stderr.startswith("HTTP/1.1 200 OK\n"), early.stderr)
                 cut = self.run_example("http_client", url + "/cut", check=False)
                 self.assertEqual((cut.returncode, cut.stdout, cut.stderr),
                                  (1, "", "http_client: the server's answer was cut\n"))
@@ -134,6 +140,14 @@ class Examples(unittest.TestCase):
                                  (1, "http_client: no answer in time\n"))
             finally:
                 server.shutdown()
+
+    def test_http_client_takes_only_a_whole_number_of_seconds(self):
+        for seconds in ("soon", "2x", "-1", ""):
+            with self.subTest(seconds):
+                result = self.run_example("http_client", "http://127.0.0.1:1/", seconds,
+                                          check=False)
+                self.assertEqual((result.returncode, result.stderr),
+                                 (1, "http_client: SECONDS is a whole number\n"))
 
     def test_payments_pass_with_ten_thousand_seeds(self):
         self.assertEqual(self.run_example("payments_test").stdout, "10000 seeds passed\n")

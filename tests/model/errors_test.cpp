@@ -638,6 +638,18 @@ TEST(Bodies, that_depend_on_something_else_are_reported) {
   });
 }
 
+TEST(Bodies, that_end_before_a_choice_of_an_earlier_execution_are_reported) {
+  int calls = 0;
+  fails("does not do the same each time", [&] {
+    if (++calls == 1) (void)choose(2);
+  });
+}
+
+TEST(Steps, that_are_more_than_the_clocks_count_are_refused) {
+  holds([] {}, {.steps = 30'000});
+  fails("steps may be at most 30000, not 30001", [] {}, {.steps = 30'001});
+}
+
 void lose_an_increment() {
   Atomic<int> count{0};
   const auto increment = [&] { count.store(count.load(relaxed) + 1, relaxed); };

@@ -174,6 +174,12 @@ TEST(Traces, name_choices_of_many) {
   EXPECT_EQ(check({.replay = found.trace}, body).message, found.message);
 }
 
+TEST(Traces, that_go_on_after_the_end_are_refused) {
+  const auto body = [] { (void)choose(2); };
+  EXPECT_FALSE(check({.replay = "01"}, body).failed);
+  EXPECT_EQ(check({.replay = "010"}, body).message, "the trace is not of this test");
+}
+
 TEST(Choices, of_none_or_of_more_than_a_trace_can_name_are_refused) {
   for (const int count : {0, 256}) {
     EXPECT_EQ(check({}, [count] { (void)choose(count); }).message,

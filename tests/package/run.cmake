@@ -2,6 +2,7 @@
 #
 #   find_package          an installed copy, from a prefix that is no system directory
 #   add_subdirectory      the sources: only the runtime, without setting any option
+#   absolute_folders      an installed copy, with absolute paths for its libraries and headers
 #   missing_dependencies  configuring without them names all of them, with their packages
 
 set(work "${BUILD_DIR}/tests/package-${KIND}")
@@ -34,6 +35,22 @@ function(build_and_run_consumer)
   endif()
 endfunction()
 
+function(build_by_pkg_config libraries)
+  find_program(PKG_CONFIG pkg-config)
+  if(NOT PKG_CONFIG)
+    return()
+  endif()
+  set(ENV{PKG_CONFIG_PATH} "${libraries}/pkgconfig")
+  run("${PKG_CONFIG}" --cflags --libs taskbench)
+  separate_arguments(flags UNIX_COMMAND "${FLAGS} ${out}")
+  run("${COMPILER}" -std=c++20 -g1 "${SOURCE_DIR}/tests/package/consumer/main.cpp" ${flags}
+    -o "${work}/by_pkg_config")
+  run("${work}/by_pkg_config")
+  if(NOT out STREQUAL "42\n")
+    message(FATAL_ERROR "what was built with pkg-config printed '${out}' instead of 42")
+  endif()
+endfunction()
+
 if(KIND STREQUAL "find_package")
   run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${work}/prefix")
   if(NOT EXISTS "${work}/prefix/include/taskbench/runtime/runtime.hpp")
@@ -57,19 +74,8 @@ if(KIND STREQUAL "find_package")
   if(NOT archive OR lto)
     message(FATAL_ERROR "the archive '${archive}' holds code for link-time optimisation")
   endif()
-  find_program(PKG_CONFIG pkg-config)
-  if(PKG_CONFIG)
-    cmake_path(GET archive PARENT_PATH libraries)
-    set(ENV{PKG_CONFIG_PATH} "${libraries}/pkgconfig")
-    run("${PKG_CONFIG}" --cflags --libs taskbench)
-    separate_arguments(flags UNIX_COMMAND "${FLAGS} ${out}")
-    run("${COMPILER}" -std=c++20 -g1 "${SOURCE_DIR}/tests/package/consumer/main.cpp" ${flags}
-      -o "${work}/by_pkg_config")
-    run("${work}/by_pkg_config")
-    if(NOT out STREQUAL "42\n")
-      message(FATAL_ERROR "what was built with pkg-config printed '${out}' instead of 42")
-    endif()
-  endif()
+  cmake_path(GET archive PARENT_PATH libraries)
+  build_by_pkg_config("${libraries}")
   run("${work}/prefix/bin/taskbench" --version)
   foreach(path IN ITEMS
       man/man1/taskbench.1
@@ -105,6 +111,25 @@ if(KIND STREQUAL "find_package")
   if(NOT found MATCHES "package-find_package/prefix")
     message(FATAL_ERROR "another installed copy was found: ${found}")
   endif()
+
+elseif(KIND STREQUAL "absolute_folders")
+  # Release: the archive has code for link-time optimisation, which installing removes.
+  run(${configure} -S "${SOURCE_DIR}" -B "${work}/build"
+    -DCMAKE_BUILD_TYPE=Release
+    -DTASKBENCH_BUILD_TESTS=OFF
+    "-DCMAKE_INSTALL_PREFIX=${work}/prefix"
+    "-DCMAKE_INSTALL_LIBDIR=${work}/prefix/libraries"
+    "-DCMAKE_INSTALL_INCLUDEDIR=${work}/prefix/headers"
+  )
+  run("${CMAKE_COMMAND}" --build "${work}/build" --target taskbench_runtime taskbench_model)
+  set(install "${CMAKE_COMMAND}" --install "${work}/build" --component development)
+  run("${CMAKE_COMMAND}" -E env "DESTDIR=${work}/root" ${install})
+  if(NOT EXISTS "${work}/root${work}/prefix/libraries/libtaskbench_runtime.a"
+      OR EXISTS "${work}/prefix")
+    message(FATAL_ERROR "the archive was not installed below DESTDIR")
+  endif()
+  run(${install})
+  build_by_pkg_config("${work}/prefix/libraries")
 
 elseif(KIND STREQUAL "add_subdirectory")
   # None of the libraries for the command and the tests may be looked for.

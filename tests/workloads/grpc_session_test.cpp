@@ -306,6 +306,8 @@ TEST(GrpcSession, what_is_wrong_is_refused_with_its_status_and_the_connection_go
       EXPECT_EQ(heard.at(":status"), "200");
       EXPECT_EQ(heard.at("grpc-status"), status);
     }
+    const auto allowed = heard.find("allow");
+    EXPECT_EQ(allowed == heard.end() ? "" : allowed->second, status == "http 405" ? "POST" : "");
     EXPECT_EQ(client.closed.at(id), 0U) << status;
     EXPECT_EQ(server.stream_count(), 0U);
   }

@@ -2,6 +2,8 @@
 #include "workloads/net/http_server.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -112,6 +114,26 @@ TEST_P(EveryScheduler, who_is_refused_hears_why_though_it_sends_on) {
   client.send(std::string(100'000, 'x'));
   EXPECT_TRUE(client.receive_all().starts_with("HTTP/1.1 413 "));
 }
+
+#if !defined(TASKBENCH_ASAN)  // UBSan opens descriptors, too
+TEST(HttpServer, goes_on_accepting_after_a_long_lack_of_descriptors) {
+  rt::Runtime runtime = rt::Runtime::Builder{}.workers(2).build();
+  const HttpServer server(runtime);
+  const int next = ::dup(STDERR_FILENO);
+  ASSERT_GE(next, 0);
+  ::close(next);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit one_more{static_cast<rlim_t>(next) + 1, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &one_more);
+  const Client client(server.port());
+  // accept() reports the lack after 959 ms.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  client.send(kGreetMe);
+  EXPECT_TRUE(client.receive_until("Hello, world!").ends_with("Hello, world!"));
+}
+#endif
 
 TEST_P(EveryScheduler, no_descriptor_is_left_when_the_server_goes) {
   { const HttpServer first(runtime_); }  // opens what the runtime keeps open

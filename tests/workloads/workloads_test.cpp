@@ -1,8 +1,10 @@
 // Every workload on every scheduler, with several worker counts, runs and verifies itself. What
 // must make verification fail is in countdown_test.cpp and measure_test.cpp.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -131,6 +133,28 @@ TEST_P(EveryWorkload, may_be_destroyed_as_soon_as_an_iteration_ends) {
     const auto instance = workload().make(runtime, all_at(3));
     instance->run_iteration();
   }
+}
+
+/// Ends one of the TCP connections of this process.
+bool try_to_break_a_connection() {
+  for (int descriptor = 3; descriptor < 1'000; ++descriptor) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof(peer);
+    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+        peer.ss_family == AF_INET) {
+      return ::shutdown(descriptor, SHUT_RDWR) == 0;
+    }
+  }
+  return false;
+}
+
+TEST(TcpPingPong, clients_end_with_the_first_that_fails) {
+  rt::Runtime runtime = rt::Runtime::Builder{}.workers(2).build();
+  const Workload& workload = *find("tcp_ping_pong");
+  const auto instance = workload.make(runtime, defaults(workload));
+  ASSERT_TRUE(try_to_break_a_connection());
+  instance->run_iteration();
+  EXPECT_NE(instance->verify(), std::nullopt);
 }
 
 std::vector<std::string> workload_names() {

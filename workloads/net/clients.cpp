@@ -15,12 +15,6 @@
 #include <system_error>
 
 namespace taskbench::workloads::net {
-namespace {
-
-/// Much longer than any response takes, even with an unoptimised build on a busy machine.
-constexpr int kPatience_s = 30;
-
-}  // namespace
 
 Clients::Clients() : thread_([this] { run(); }) {}
 

@@ -23,6 +23,9 @@
 
 namespace taskbench::workloads::net {
 
+/// Much longer than any response takes, even with an unoptimised build on a busy machine.
+inline constexpr int kPatience_s = 30;
+
 class Clients {
  public:
   Clients();

@@ -135,8 +135,9 @@ void GrpcServerSession::refuse(Incoming& call, const GrpcFault& fault) {
 
 void GrpcServerSession::refuse_http(Incoming& call, std::string_view status) {
   call.stage = Incoming::Stage::answered;
-  const Header header{":status", status};
-  submit_response(call, {&header, 1}, false);
+  std::vector<Header> headers{{":status", status}};
+  if (status == "405") headers.push_back({"allow", "POST"});
+  submit_response(call, headers, false);
 }
 
 void GrpcServerSession::answer(StreamId id, const GrpcReply& reply) {

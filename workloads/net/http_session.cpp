@@ -80,7 +80,7 @@ bool is_ip_literal(std::string_view text) {
 }
 
 /// Whether this is a valid "Host": empty, or a name or address, with or without a port (RFC 3986,
-/// 3.2.2).
+/// 3.2.2). A port alone is not (RFC 9110, 4.2.1).
 bool is_host(std::string_view text) {
   std::size_t host_bytes = std::min(text.find(':'), text.size());
   if (text.starts_with('[')) {
@@ -88,7 +88,7 @@ bool is_host(std::string_view text) {
     if (end == std::string_view::npos || !is_ip_literal(text.substr(1, end - 1))) return false;
     host_bytes = end + 1;
     if (host_bytes < text.size() && text[host_bytes] != ':') return false;
-  } else if (!is_registered_name(text.substr(0, host_bytes))) {
+  } else if (text.starts_with(':') || !is_registered_name(text.substr(0, host_bytes))) {
     return false;
   }
   const std::string_view port = text.substr(host_bytes);

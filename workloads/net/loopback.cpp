@@ -14,9 +14,11 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "runtime/net/listener.hpp"
 #include "runtime/time/sleep.hpp"
 #include "workloads/base/countdown.hpp"
 
@@ -53,12 +55,17 @@ rt::Task<> LoopbackServer::start() {
 
 rt::Task<> LoopbackServer::accept_all() {
   for (;;) {
-    rt::net::TcpStream stream = co_await listener_->accept();
-    stream.set_no_delay(true);
-    while (connections_.try_join_next()) {
+    try {
+      rt::net::TcpStream stream = co_await listener_->accept();
+      stream.set_no_delay(true);
+      while (connections_.try_join_next()) {
+      }
+      const bool has_room = connections_.size() < most_connections_;
+      connections_.spawn((has_room ? serve_ : refuse_)(std::move(stream)));
+    } catch (const std::system_error& error) {
+      // A shortage may pass, and clients wait in the backlog. accept() has waited before it failed.
+      if (!rt::net::detail::is_shortage(error.code().value())) throw;
     }
-    const bool has_room = connections_.size() < most_connections_;
-    connections_.spawn((has_room ? serve_ : refuse_)(std::move(stream)));
   }
 }
 

@@ -1,6 +1,7 @@
 // The entry points through which the bodies of tests reach the engine.
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
@@ -14,6 +15,15 @@ Result check(const Options& given, const std::function<void()>& body) {
   if (const char* trace = std::getenv("MC_TRACE")) options.replay = trace;
   if (const char* seed = std::getenv("MC_SEED")) options.seed = std::strtoull(seed, nullptr, 10);
   if (const char* jobs = std::getenv("MC_JOBS")) options.jobs = std::max(std::atoi(jobs), 1);
+  constexpr int kMostSteps = 30'000;
+  static_assert(2 * kMostSteps < std::numeric_limits<Tick>::max());  // an operation takes two ticks
+  if (options.steps > kMostSteps) {
+    Result refused;
+    refused.failed = true;
+    refused.message = "steps may be at most " + std::to_string(kMostSteps) + ", not " +
+                      std::to_string(options.steps);
+    return refused;
+  }
   auto owned = std::make_unique<Engine>(options, body);
   engine = owned.get();
   Result result = engine->run();

@@ -41,7 +41,7 @@ struct Options {
   int early = -1;           ///< most such waits although another thread could run; -1: unlimited
   int threads = -1;         ///< that the system gives, including the body's; then std::system_error
   bool reduction = true;    ///< false: every order of all operations, for comparison
-  int steps = 20'000;       ///< operations of one execution; more count as a livelock
+  int steps = 20'000;       ///< operations of one execution; more count as a livelock; up to 30'000
   std::string name = {};    ///< of the model; names its checkpoint
   std::string replay = {};  ///< runs only the execution with this trace
 };

@@ -11,6 +11,14 @@
 namespace mc {
 Engine* engine = nullptr;
 
+namespace {
+
+constexpr const char* kVaries =
+    "the body does not do the same each time: it depends on something but its choices";
+constexpr const char* kOtherTest = "the trace is not of this test";
+
+}  // namespace
+
 bool conflict(const Operation& first, const Operation& second) {
   for (int i = 0; i < first.dependences; ++i) {
     for (int j = 0; j < second.dependences; ++j) {
@@ -70,7 +78,7 @@ int Engine::new_node(Threads enabled) {
   if (!replay_.empty()) {
     node.chosen = replayed();
     if (node.chosen >= kMaxThreads || (enabled & only(node.chosen)) == 0) {
-      fail("the trace is not of this test");
+      fail(kOtherTest);
     }
     nodes_.push_back(node);
     return node.chosen;
@@ -156,9 +164,7 @@ int Engine::next_thread() {
   int chosen = 0;
   if (depth_ < nodes_.size()) {
     const Node& node = nodes_[depth_];
-    if (node.count != 0 || node.enabled != enabled) {
-      fail("the body does not do the same each time: it depends on something but its choices");
-    }
+    if (node.count != 0 || node.enabled != enabled) fail(kVaries);
     chosen = node.chosen;
   } else {
     chosen = new_node(enabled);
@@ -178,16 +184,14 @@ int Engine::choose(int count) {
   }
   if (count == 1) return 0;
   if (depth_ < nodes_.size()) {
-    if (nodes_[depth_].count != count) {
-      fail("the body does not do the same each time: it depends on something but its choices");
-    }
+    if (nodes_[depth_].count != count) fail(kVaries);
     return nodes_[depth_++].chosen;
   }
   Node node;
   node.count = static_cast<std::uint8_t>(count);
   if (!replay_.empty()) {
     node.chosen = replayed();
-    if (node.chosen >= count) fail("the trace is not of this test");
+    if (node.chosen >= count) fail(kOtherTest);
   } else if (options_.search != Search::exhaustive) {
     node.chosen = static_cast<std::uint8_t>(draw() % static_cast<unsigned>(count));
   }
@@ -388,6 +392,13 @@ void Engine::run_once() {
 }
 
 void Engine::check_the_end() {
+  // Choices that are left over: the execution was to reach them.
+  const bool varies = depth_ < nodes_.size();
+  if (varies || replayed_ < replay_.size()) {
+    result_.failed = true;
+    result_.message = varies ? kVaries : kOtherTest;
+    return;
+  }
   for (const Arena::Block& block : arena_.blocks()) {
     if (block.freed) continue;
     result_.failed = true;
