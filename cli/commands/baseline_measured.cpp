@@ -45,13 +45,11 @@ void refuse_other_saved(const SavePlan& plan, const Invocation& invocation,
   begun.setup = then;
   const Strings named = benchmark_names(plan.workloads, then.benchmarks);
   if (chosen_benchmarks(named, then.benchmarks) != then.benchmarks) begun.workloads.clear();
-  for (const auto& [option, repeated] :
-       differing_options([&](Options& options) { declare_saved(options, now); },
-                         [&](Options& options) { declare_saved(options, begun); })) {
-    if (!invocation.given(option)) continue;
-    refuse("{}: {} was started with another; leave the option out, or start again", option,
-           plan.journal.path.string());
-  }
+  refuse_given(differing_options([&](Options& options) { declare_saved(options, now); },
+                                 [&](Options& options) { declare_saved(options, begun); }),
+               invocation,
+               plan.journal.path.string() +
+                   " was started with another; leave the option out, or start again");
 }
 
 /// The slowdown that can FAIL against this baseline, for each benchmark, as far as is known now.

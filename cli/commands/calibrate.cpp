@@ -75,13 +75,13 @@ void refuse_other_options(const CalibrationPlan& plan, const Invocation& invocat
   begun.setup.budget_s = plan.setup.budget_s;
   const Strings named = benchmark_names(plan.workloads, then.benchmarks);
   if (chosen_benchmarks(named, then.benchmarks) != then.benchmarks) begun.workloads.clear();
-  for (const auto& [option, repeated] :
-       differing_options([&](Options& options) { declare_measuring(options, now); },
-                         [&](Options& options) { declare_measuring(options, begun); })) {
-    if (!invocation.given(option)) continue;
-    refuse("{}: the trials in {} were started with another; leave the option out, or start again",
-           option, plan.journals.string());
-  }
+  refuse_given(
+      differing_options([&](Options& options) { declare_measuring(options, now); },
+                        [&](Options& options) { declare_measuring(options, begun); }),
+      invocation,
+      fmt::format(
+          "the trials in {} were started with another; leave the option out, or start again",
+          plan.journals.string()));
 }
 
 class CalibrateCommand final : public Command {

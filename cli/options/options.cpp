@@ -207,6 +207,12 @@ Repeated differing_options(const Declare& declare, const Declare& declare_other)
   return differing;
 }
 
+void refuse_given(const Repeated& options, const Invocation& invocation, const std::string& why) {
+  for (const auto& [option, repeated] : options) {
+    if (invocation.given(option)) refuse("{}: {}", option, why);
+  }
+}
+
 CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note,
                             std::span<const render::Format> formats) {
   into = formats.data();

@@ -316,6 +316,9 @@ using Repeated = std::vector<std::pair<std::string, std::string>>;
 using Declare = std::function<void(Options&)>;
 [[nodiscard]] Repeated differing_options(const Declare& declare, const Declare& declare_other);
 
+/// Throws UsageError for the first of these options that was given: "--seed: WHY".
+void refuse_given(const Repeated& options, const Invocation& invocation, const std::string& why);
+
 /// Declares --format, whose value is one of `formats`; `note` ends its help.
 CLI::Option* declare_format(Options& options, const render::Format*& into,
                             std::string_view note = "",

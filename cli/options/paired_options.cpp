@@ -150,11 +150,9 @@ void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
   model::PairedSetup chosen = then;
   keep_chosen(benchmark_names(plan.workloads, then.benchmarks), chosen);
   if (chosen.benchmarks != then.benchmarks) begun.workloads.clear();
-  for (const auto& [option, repeated] : differing_options(plan, begun)) {
-    if (!invocation.given(option)) continue;
-    refuse("{}: {} was started with another; leave the option out, or start a new trial", option,
-           plan.journal.path.string());
-  }
+  refuse_given(differing_options(plan, begun), invocation,
+               plan.journal.path.string() +
+                   " was started with another; leave the option out, or start a new trial");
 }
 
 /// The trials in these journals; empty for a part that died at once, if some may be missing. Uses

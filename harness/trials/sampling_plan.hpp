@@ -29,7 +29,7 @@ enum class Longer { repetitions, each_repetition };
 /// otherwise an eighth of it, which hardly costs blocks.
 [[nodiscard]] model::Sampling sampling_for(const ProcessCost& cost, double left_s,
                                            const model::Sampling& usual,
-                                           Longer longer = Longer::each_repetition);
+                                           Longer grows = Longer::each_repetition);
 
 /// Fewer and shorter repetitions if 16 blocks do not fit, since more blocks decide more than longer
 /// repetitions; not below an eighth of the start, where hardly a block is gained.
