@@ -1,5 +1,5 @@
 # The two kinds of tests, and the set that scripts/test builds. For tests/CMakeLists.txt, which sets
-# under_sanitizer, launcher and environment_of_scripts.
+# under_sanitizer, under_tsan, launcher and environment_of_scripts.
 
 # For scripts/test without --ci, and with --ci under a sanitizer.
 add_custom_target(taskbench_tests)
@@ -8,12 +8,16 @@ add_custom_target(taskbench_ci_tests)
 # The schedulers that ours are compared with: the runtime tests that use them run under a sanitizer
 # only in the nightly run. Storms pick them at random in each run.
 set(compared global_queue_3 sharded_3 channel tokio01_3)
+if(under_tsan)  # in_turn runs all of its workers on one thread
+  list(APPEND compared in_turn_3)
+endif()
 
 # TIER: the first run of `scripts/test` that a test is in: `ci` is --ci, `nightly` is --all; a test
 # without one is in all of them. It becomes a suffix of the label, by which scripts/test leaves
 # tests out.
 #
-# SUITES: a test of ctest is a suite, not a case, as under a sanitizer: starting it takes long.
+# SUITES: a test of ctest is a suite, not a case: starting it takes long. Under a sanitizer, where
+# it takes longest, it is a group of small suites, or one of many cases.
 #
 # taskbench_gtest(<target> [COLD] [ALONE] [SUITES] [TIER <tier>] LABEL <folder>
 #   LIBRARIES <library>... SOURCES <source>...)
@@ -45,7 +49,8 @@ function(taskbench_gtest target)
   if(NOT arg_TIER STREQUAL "nightly")
     add_dependencies(taskbench_ci_tests ${target})
   endif()
-  if(arg_LABEL STREQUAL "workloads")
+  # Long ones begin before short ones, so that none runs alone at the end.
+  if(arg_LABEL STREQUAL "workloads" OR under_sanitizer)
     list(APPEND properties COST 1)
   endif()
   # ALONE: other tests running beside it would change what it observes of the machine.
@@ -53,12 +58,13 @@ function(taskbench_gtest target)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
   set(each case)
-  if(arg_SUITES OR under_sanitizer)
+  if(arg_SUITES)
     set(each suite)
   endif()
   set(timeout_s 300)
   set(later)
   if(under_sanitizer)
+    set(each group)
     set(timeout_s 600)
   endif()
   if(under_sanitizer AND arg_SUITES)

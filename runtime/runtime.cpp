@@ -94,9 +94,11 @@ struct Runtime::Core {
     engine->blocking_pool().close();
   }
   [[nodiscard]] bool join(Clock::time_point deadline) const noexcept {
-    // A task would hold up its worker, which the call may be waiting for.
+    // A task would hold up its worker, which a blocking call may be waiting for, and a call the
+    // tasks that wait for it.
     const task::ThreadContext& context = task::thread_context();
-    if (context.scheduler == engine.get() && context.worker != nullptr) deadline = Clock::now();
+    const bool in_task = context.scheduler == engine.get() && context.worker != nullptr;
+    if (in_task || engine->blocking_pool().has_this_thread()) deadline = Clock::now();
     return engine->join(deadline) && engine->blocking_pool().join(deadline);
   }
 };

@@ -1,9 +1,10 @@
 # Run by taskbench_gtest when a test executable has been linked: makes a test of ctest for each of
-# its cases, with all parameters of that case, or for each of its suites. Starting a process takes
-# longer than most cases, above all under a sanitizer. LATER names parameters for which a suite runs
-# in the nightly run, in a test of its own.
+# its cases, with all parameters of that case, or for each of its suites, or for each group of small
+# suites that follow each other. Starting a process takes longer than most cases, and under a
+# sanitizer than most suites: 0.17 s of CPU time where there are thousands of cases to register.
+# LATER names parameters for which a suite runs in the nightly run, in a test of its own.
 #
-#   cmake -D EACH=case|suite -D LAUNCHER=... -D EXECUTABLE=... -D PREFIX=... -D PROPERTIES=...
+#   cmake -D EACH=case|suite|group -D LAUNCHER=... -D EXECUTABLE=... -D PREFIX=... -D PROPERTIES=...
 #     -D LATER=... -D FILE=... -P ...
 cmake_minimum_required(VERSION 3.24)
 execute_process(
@@ -41,6 +42,7 @@ foreach(line IN LISTS lines)
   if(line MATCHES "^([^ ]+)\\.$")
     set(suite "${CMAKE_MATCH_1}")
     list(APPEND suites "${suite}")
+    set("cases_of_${suite}" 0)
   elseif(later AND line MATCHES "/(${later})$")
     list(APPEND with_later "${suite}")
   elseif(EACH STREQUAL "case" AND line MATCHES "^  ([^ /]+)(/?)")
@@ -53,19 +55,58 @@ foreach(line IN LISTS lines)
       add("${case}" "${case}" SKIP "${PROPERTIES}")
     endif()
     set(last "${case}")
+  elseif(line MATCHES "^  ")
+    math(EXPR "cases_of_${suite}" "${cases_of_${suite}} + 1")
   endif()
 endforeach()
-if(EACH STREQUAL "suite")
+
+# add_suites(<suites>): a test of these suites, and one of what is left to the nightly run.
+function(add_suites suites)
+  list(JOIN suites "," name)
+  list(TRANSFORM suites APPEND ".*" OUTPUT_VARIABLE all)
+  list(JOIN all ":" all)
+  set(parts)
   foreach(suite IN LISTS suites)
-    set(all "${suite}.*")
     if(suite IN_LIST with_later)
-      list(TRANSFORM LATER PREPEND "${all}/" OUTPUT_VARIABLE parts)
-      list(JOIN parts ":" parts)
-      add("${suite}.compared" "${parts}" FAIL "${at_night}")
-      string(APPEND all "-${parts}")
+      list(TRANSFORM LATER PREPEND "${suite}.*/" OUTPUT_VARIABLE more)
+      list(APPEND parts ${more})
     endif()
-    add("${suite}" "${all}" FAIL "${PROPERTIES}")
   endforeach()
+  if(parts)
+    list(JOIN parts ":" parts)
+    add("${name}.compared" "${parts}" FAIL "${at_night}")
+    string(APPEND all "-${parts}")
+  endif()
+  add("${name}" "${all}" FAIL "${PROPERTIES}")
+  set(script "${script}" PARENT_SCOPE)
+endfunction()
+
+# A group has a name that fits on a line. Death tests, which fork, share no process with others.
+set(most_cases 60)
+set(longest_name 100)
+if(NOT EACH STREQUAL "case")
+  set(group)
+  set(together 0)
+  set(forked FALSE)
+  foreach(suite IN LISTS suites)
+    set(forks FALSE)
+    if(suite MATCHES "DeathTest$")
+      set(forks TRUE)
+    endif()
+    math(EXPR together "${together} + ${cases_of_${suite}}")
+    string(LENGTH "${group};${suite}" length)
+    if(group AND (EACH STREQUAL "suite" OR together GREATER most_cases
+        OR length GREATER longest_name OR NOT forks STREQUAL forked))
+      add_suites("${group}")
+      set(group)
+      set(together "${cases_of_${suite}}")
+    endif()
+    list(APPEND group "${suite}")
+    set(forked "${forks}")
+  endforeach()
+  if(group)
+    add_suites("${group}")
+  endif()
 endif()
 if(NOT script)
   message(FATAL_ERROR "${EXECUTABLE} has no tests")

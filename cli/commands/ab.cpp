@@ -12,8 +12,10 @@ class AbCommand final : public Command {
         "Compare two programs, and say whether the second is slower.\n\n"
         "Both run in fresh processes, two of each in a block, in random order. A benchmark passes, "
         "fails, or stays inconclusive; the table says how large a slowdown was detectable. A "
-        "program is taskbench, with options of `taskbench run`, or any program that uses Google "
-        "Benchmark; --base-rev and --head-rev build it from a git revision, once, and keep it.",
+        "program is taskbench, with options of `taskbench run`, a benchmark of Google Benchmark, "
+        "Go, Catch2 or Rust, or, with --kind, one of Python or Java, any command, or whatever "
+        "prints its times; --base-rev and --head-rev build it from a git revision, once, and keep "
+        "it.",
         "Examples:\n"
         "  taskbench ab --base old/taskbench --head new/taskbench\n"
         "  taskbench ab --base 'old/taskbench --workers 2' --head 'new/taskbench --workers 2' \\\n"
@@ -22,6 +24,7 @@ class AbCommand final : public Command {
         "  taskbench ab --base-rev main --head-rev HEAD\n"
         "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
         "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
+        "  taskbench ab --kind command --base 'old/tool big.txt' --head 'new/tool big.txt'\n"
         "  taskbench ab --resume\n"
         "  taskbench ab --base old/bench --head new/bench --part 1/2 --journal part-1.journal\n"
         "  taskbench ab --merge part-1.journal part-2.journal\n\n"

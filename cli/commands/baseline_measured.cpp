@@ -9,8 +9,6 @@
 namespace taskbench::cli {
 namespace {
 
-constexpr int kMaxProcesses = 1000;
-
 void declare_common(Options& options, BaselinePlan& plan) {
   options.group("What to measure");
   options.value("NAME", plan.name, "NAME", By{baseline_name}, "Name of the baseline.")

@@ -26,6 +26,8 @@ class GateCommand final : public Command {
         "gate.json\n"
         "  taskbench gate --base-rev \"$(git merge-base origin/main HEAD)\" --head-rev HEAD \\\n"
         "      --build 'make -j2 bench' --program build/bench --inconclusive pass\n"
+        "  taskbench gate --base-rev origin/main --head-rev HEAD --build true --kind pytest \\\n"
+        "      --program 'python3 -m pytest bench'\n"
         "  taskbench gate --baseline release --head build/release/cli/taskbench\n"
         "  taskbench gate --base-rev origin/main --head-rev HEAD --build-only both --out built\n"
         "  taskbench gate --programs built --part 3/8 --journal part-3.journal\n"

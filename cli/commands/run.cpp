@@ -1,10 +1,12 @@
-// `taskbench run`: measures workloads, prints the result, writes it to files.
+// `taskbench run`: measures workloads, commands or a program's benchmarks, prints the result, and
+// writes it to files.
 #include <array>
 #include <exception>
 #include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
+#include "cli/options/trial_options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
@@ -39,8 +41,28 @@ std::size_t expected_bytes(const RunPlan& plan) {
   return kContextBytes + (plan.cases.size() + plan.commands.size()) * rows * kRowBytes;
 }
 
+/// Measures another program. Of how it was built, it knows more than taskbench.
+model::Run measure_other(const RunPlan& plan, const Strings& command_line,
+                         const std::stop_token& stop) {
+  using model::Environment;
+  Environment environment = probe_environment(command_line.front());
+  const auto before = read_machine();
+  model::Run run = measure_program(*plan.program, listener_on_a_line(plan.quiet), stop);
+  run.drift = drift_between(before, read_machine());
+  run.settings.command_line = command_line;
+  for (std::string Environment::*const text :
+       {&Environment::executable, &Environment::compiler, &Environment::compiler_flags,
+        &Environment::build_type, &Environment::git_commit, &Environment::workloads_version,
+        &Environment::benchmark_library_version, &Environment::benchmark_library_build_type}) {
+    environment.*text = std::move(run.environment.*text);
+  }
+  run.environment = std::move(environment);
+  return run;
+}
+
 model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
+  if (plan.program) return measure_other(plan, command_line, stop);
   model::Run run;
   run.environment = probe_environment(command_line.front(), workloads::kWorkloadsVersion);
   if (!plan.commands.empty()) {  // taskbench's build does not matter for them
@@ -100,7 +122,8 @@ class RunCommand final : public Command {
         "Measure workloads on the schedulers.\n\n"
         "Every chosen workload is run on every chosen scheduler with every worker count; each such "
         "case is repeated, and the repetitions of all cases are interleaved at random. Prints the "
-        "result.",
+        "result. With --command, commands are measured instead; with --program, the benchmarks of "
+        "another program.",
         "Examples:\n"
         "  taskbench run                                      every workload, a worker per CPU\n"
         "  taskbench run ping_pong yield_many --workers 1,2,4\n"
@@ -112,11 +135,14 @@ class RunCommand final : public Command {
         "  taskbench run --command quick='sort -S 1G big.txt' --command slow='sort big.txt'\n"
         "  taskbench run --command sort='sort --parallel={n} big.txt' --param n=1,2,4\n"
         "  taskbench run --command sort='sort big.txt' --counters instructions-exact\n"
+        "  taskbench run --program build/bench --workload BM_sort --processes 20\n"
+        "  taskbench run --program 'python3 -m pytest bench' --kind pytest --json result.json\n"
         "\n"
         "Exit status: 0 done, 2 usage or input error, 4 a program that --load or --counters needs "
-        "is missing or failed, 5 a workload failed, 130 interrupted.");
+        "is missing or failed, 5 a workload, command or program failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
+    declare_program(options);
     for (const char* other :
          {"WORKLOAD", "--scheduler", "--workers", "--time-budget", "--pin", "--load"}) {
       options["--command"]->excludes(options[other]);
@@ -153,7 +179,30 @@ class RunCommand final : public Command {
     options.value("--command", arguments_.commands, "[NAME=]CMD", AsGiven{},
                   "Measure a command in place of workloads, from its start to its end: each "
                   "iteration runs it once, without a shell. May be repeated.");
+    options.value("--program", arguments_.program.command, "CMD", Text{},
+                  "Measure the benchmarks of another program in place of workloads, in fresh "
+                  "processes. It may be of any kind that can be measured (docs/programs.md).");
+    options
+        .value("--workload", arguments_.benchmarks, "NAME[,NAME...]", BenchmarkNames{},
+               "Benchmarks of the --program to measure: names, or beginnings of names.")
+        ->default_str("all");
     options.flag("--list", list_, "Print the names of the cases that would run, and run none.");
+  }
+
+  /// The options that only a --program has, and those that it does not have.
+  void declare_program(Options& options) {
+    options.group("How to measure");
+    options.value("--processes", arguments_.program.processes, "N", Number{1, kMaxProcesses},
+                  "Fresh processes of a --program, each of which counts with the median of its "
+                  "repetitions.");
+    declare_kind(options, arguments_.program.kind);
+    CLI::Option* program = options["--program"];
+    for (const char* own : {"--workload", "--processes", "--kind"}) options[own]->needs(program);
+    for (const char* other :
+         {"--command", "WORKLOAD", "--scheduler", "--workers", "--param", "--list", "--time-budget",
+          "--iterations", "--pin", "--counters", "--load"}) {
+      program->excludes(options[other]);
+    }
   }
 
   void declare_commands(Options& options) {
@@ -179,25 +228,30 @@ class RunCommand final : public Command {
         ->default_str("thrown away");
     options
         .value("--timeout", arguments_.timeout_s, "TIME", Duration{0.1, 24 * 3600},
-               "A command that takes longer is killed, and counts as failed; the same applies to "
-               "--setup, --prepare and --conclude. Needs Linux 5.3.")
-        ->needs(options["--command"])
+               fmt::format("A command that takes longer is killed, and counts as failed; the same "
+                           "applies to --setup, --prepare and --conclude. Needs Linux 5.3. Of a "
+                           "--program: the limit of each process, {} by default.",
+                           Duration::written(kDefaultProcessTimeout_s)))
         ->default_str("none");
     options
         .flag("--ignore-failure", arguments_.may_fail,
-              "An exit status other than 0 does not count as a failure.")
+              "An exit status other than 0 does not count as a failure; the JSON has it.")
         ->needs(options["--command"]);
   }
 
   void declare_measuring(Options& options) {
     options.group("How to measure");
     auto& settings = arguments_.plan.settings;
-    options.value("--repetitions", settings.repetitions, "N", Number{1, kMaxRepetitions},
-                  fmt::format("Repetitions of each case, up to {}, and up to {} in all.",
-                              kMaxRepetitions, kMaxRepetitionsInAll));
+    options.value(
+        "--repetitions", settings.repetitions, "N", Number{1, kMaxRepetitions},
+        fmt::format("Repetitions of each case, up to {}, and up to {} in all. Of a "
+                    "--program: of each benchmark in each process, {} by default.",
+                    kMaxRepetitions, kMaxRepetitionsInAll, model::Sampling{}.repetitions));
     auto* min_time = options.value("--min-time", arguments_.min_time_s, "TIME",
                                    Duration{kMinMinTimeS, kMaxMinTimeS},
-                                   "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
+                                   fmt::format("Shortest duration of a repetition: 0.1, 500ms, "
+                                               "10s, 2m. Of a --program, {} by default.",
+                                               Duration::written(model::Sampling{}.min_time_s)));
     min_time->default_str(Duration::written(settings.min_time_s));
     auto* budget = options.value("--time-budget", settings.time_budget_s, "TIME",
                                  Duration{kMinTimeBudgetS, kMaxTimeBudgetS},
@@ -258,6 +312,7 @@ class RunCommand final : public Command {
 
   ExitCode execute(const Invocation& invocation) override {
     const unsigned cpus = usable_cpu_count();
+    arguments_.repetitions_are_given = invocation.given("--repetitions");
     RunPlan plan = plan_run(arguments_, cpus);
     check_output(plan.quiet);
     if (list_) {
@@ -290,7 +345,11 @@ class RunCommand final : public Command {
     try {
       run = measure_plan(plan, invocation.command_line, stop);
     } catch (const std::bad_alloc&) {
-      throw;                                 // handled by run_command_line()
+      throw;  // handled by run_command_line()
+    } catch (const UsageError&) {
+      throw;  // likewise
+    } catch (const ProgramError& error) {
+      return fail_measurement(error);
     } catch (const std::exception& error) {  // no thread: nothing to show
       print_error("the measurement failed: {}", error.what());
       return ExitCode::measured_program_failed;

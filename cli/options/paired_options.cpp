@@ -220,7 +220,8 @@ void PairedPlan::declare(Options& options) {
       ->default_str("builds taskbench");
   options
       .value("--program", recipe.program, "CMD", By{parse_program},
-             "What to run from a revision: a path in its checkout, and arguments.")
+             "What to run from a revision: a path in its checkout, or, with --kind, a program in "
+             "PATH such as python3; and arguments.")
       ->default_str(recipe.program);
   options.value("--links", setup.links, "N", Number{1, harness::kMostLayouts},
                 "Link each revision this many times, with its code in a different order each time, "

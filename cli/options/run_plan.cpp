@@ -7,6 +7,7 @@
 
 #include "harness/bench/wrk.hpp"
 #include "harness/os/system_file.hpp"
+#include "harness/trials/measured_process.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/program.hpp"
 #include "reports/render/columns.hpp"
@@ -241,9 +242,10 @@ std::string why_no_expression(const RE2& expression) {
   return fmt::format("{}: '{}', at byte {}", reason, shortened(culprit), at + 1);
 }
 
-/// Keeps the cases, or commands, whose names match.
-template <class Named>
-void keep_matching(const std::optional<std::string>& filter, std::vector<Named>& cases) {
+/// Keeps the cases, commands or benchmarks whose names match.
+template <class Named, class NameOf>
+void keep_matching(const std::optional<std::string>& filter, NameOf name_of,
+                   std::vector<Named>& cases) {
   if (!filter) return;
   const std::string& pattern = *filter;
   constexpr std::int64_t kMaxExpressionBytes = 64 << 20;
@@ -257,11 +259,11 @@ void keep_matching(const std::optional<std::string>& filter, std::vector<Named>&
   }
   std::vector<Named> kept = cases;
   std::erase_if(kept, [&](const Named& each) {
-    return !RE2::PartialMatch(std::invoke(&Named::name, each), expression);
+    return !RE2::PartialMatch(std::invoke(name_of, each), expression);
   });
   if (kept.empty()) {
     refuse("--filter: '{}' matches none of the {} cases; the first is '{}'", shortened(pattern),
-           cases.size(), std::invoke(&Named::name, cases.front()));
+           cases.size(), std::invoke(name_of, cases.front()));
   }
   cases = std::move(kept);
 }
@@ -462,7 +464,7 @@ RunPlan plan_commands(const RunArguments& arguments) {
       plan.commands.push_back(std::move(command));
     }
   }
-  keep_matching(arguments.filter, plan.commands);
+  keep_matching(arguments.filter, &TimedCommand::name, plan.commands);
   if (plan.commands.size() > kMaxCases) refuse("--command: at most {} commands", kMaxCases);
   if (!plan.counters.requests.empty()) {
     refuse("--counters of a --command: only {} can be counted; `perf stat CMD` counts the others",
@@ -470,6 +472,22 @@ RunPlan plan_commands(const RunArguments& arguments) {
   }
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);
+  return plan;
+}
+
+RunPlan plan_program(const RunArguments& arguments) {
+  RunPlan plan = arguments.plan;
+  ProgramRun& program = plan.program.emplace(arguments.program);
+  model::Sampling& sampling = program.sampling;
+  if (arguments.repetitions_are_given) sampling.repetitions = plan.settings.repetitions;
+  sampling.min_time_s = arguments.min_time_s.value_or(sampling.min_time_s);
+  sampling.seed = plan.settings.seed;
+  if (arguments.timeout_s > 0) program.timeout_s = arguments.timeout_s;
+  program.choose = [given = arguments.benchmarks, filter = arguments.filter](const Strings& names) {
+    Strings chosen = chosen_benchmarks(benchmark_names(given, names), names);
+    keep_matching(filter, std::identity{}, chosen);
+    return chosen;
+  };
   return plan;
 }
 
@@ -486,7 +504,9 @@ Strings names_in(const Strings& words) {
 }  // namespace
 
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
+  if (!arguments.program.command.empty()) return plan_program(arguments);
   if (!arguments.commands.empty()) return plan_commands(arguments);
+  if (arguments.timeout_s > 0) refuse("--timeout requires --command or --program");
   Strings assignments = arguments.parameters;
   std::ranges::copy_if(arguments.words, std::back_inserter(assignments), is_assignment);
   RunPlan plan = arguments.plan;
@@ -494,7 +514,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
   plan_load(arguments, plan);
-  keep_matching(arguments.filter, plan.cases);
+  keep_matching(arguments.filter, &Case::name, plan.cases);
   check_extent(plan.cases);
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);

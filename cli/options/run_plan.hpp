@@ -39,6 +39,9 @@ struct RunArguments {
   std::vector<unsigned> workers;  ///< empty: the number of CPUs
   Strings parameters;
   std::optional<std::string> filter;
+  ProgramRun program;  ///< --program; without a command: workloads or commands are measured
+  Strings benchmarks;  ///< of the program: --workload, as given
+  bool repetitions_are_given = false;
   Strings commands;  ///< --command, as given; none: workloads are measured
   /// For each command: the commands before and after it, as given, and its input.
   std::string setup;
@@ -47,7 +50,7 @@ struct RunArguments {
   fs::path input;   ///< empty: nothing
   fs::path output;  ///< "inherit": this process's; empty: nowhere
   bool may_fail = false;
-  double timeout_s = 0;  ///< of each run of a command; 0: none
+  double timeout_s = 0;  ///< of each run of a command, or each process; 0: not given
   std::optional<double> min_time_s;
   const Loader* loader = nullptr;  ///< none: the workloads' own clients
   RunPlan plan;

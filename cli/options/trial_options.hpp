@@ -12,6 +12,7 @@
 namespace taskbench::cli {
 
 inline constexpr double kMaxBudget_s = model::kMostBudget_s;
+inline constexpr int kMaxProcesses = 1000;  ///< fresh ones of one program
 
 void declare_timeout(Options& options, double& timeout_s);
 

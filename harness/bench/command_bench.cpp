@@ -206,6 +206,7 @@ class PreparedCommand {
       return fail(once.ended.text());
     }
     if (!run_beside("--conclude", command_.conclude)) return std::nullopt;
+    if (command_.may_fail) once.took.counters["exit_status"] = once.ended.code;
     return once.took;
   }
 

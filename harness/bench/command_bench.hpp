@@ -14,7 +14,7 @@ struct TimedCommand {
   Strings conclude{};  ///< a command after each run
   fs::path input{"/dev/null"};   ///< its standard input
   fs::path output{"/dev/null"};  ///< its standard output; empty: that of this process
-  bool may_fail = false;         ///< whether it may end with a status other than 0
+  bool may_fail = false;         ///< whether a status other than 0 is no failure, but a counter
   double timeout_s = 0;          ///< of each run, and of its other commands; 0: none
 };
 

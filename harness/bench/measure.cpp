@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "harness/bench/order.hpp"
 #include "harness/bench/repetition.hpp"
@@ -44,7 +45,10 @@ class Session {
       warmup_s_ = std::min(warmup_s_, longest);
     }
     for (const Case& spec : cases) {
-      cases_.push_back(std::make_unique<PreparedCase>(spec, settings, stop));
+      auto prepared = std::make_unique<PreparedCase>(spec, settings, stop);
+      const auto given = settings.iterations.find(prepared->name());
+      if (given != settings.iterations.end()) prepared->set_iterations(given->second);
+      cases_.push_back(std::move(prepared));
     }
   }
 
@@ -53,14 +57,12 @@ class Session {
     const double calibration_s = std::clamp(warmup_s_ / 4, 0.002, 0.05);
     for (const auto& prepared : cases_) {
       report(prepared->name());
-      const auto given = settings_.iterations.find(prepared->name());
-      const bool fixed = given != settings_.iterations.end();
+      const bool fixed = has_given_iterations(*prepared);
       if (!stopped() && !(fixed && prepared->is_repeatable())) {
         // A busy machine makes warm-ups longer than planned.
         const bool is_late =
             settings_.time_budget_s && seconds_since(start_) > *settings_.time_budget_s / 2;
-        if (fixed && !settings_.time_budget_s) {
-          prepared->set_iterations(given->second);
+        if (fixed) {
           prepared->warm_up(warmup_s_);
         } else {
           prepared->warm_up(is_late ? 0 : warmup_s_, is_late ? kLateCalibration_s : calibration_s);
@@ -80,12 +82,8 @@ class Session {
       min_time_s_ = min_time_of(each);
     }
     for (const auto& prepared : cases_) {
-      const auto given = settings_.iterations.find(prepared->name());
-      if (given != settings_.iterations.end()) {
-        prepared->set_iterations(given->second);
-      } else {
-        prepared->fix_iterations(min_time_s_ * kMinTimeMargin);
-      }
+      if (has_given_iterations(*prepared)) continue;
+      prepared->fix_iterations(min_time_s_ * kMinTimeMargin);
     }
   }
 
@@ -121,6 +119,10 @@ class Session {
 
  private:
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
+
+  [[nodiscard]] bool has_given_iterations(const PreparedCase& prepared) const {
+    return settings_.iterations.contains(prepared.name());
+  }
 
   /// The minimum time of repetitions that take `seconds` each, overhead included.
   static double min_time_of(double seconds) {

@@ -46,7 +46,7 @@ struct Settings {
   /// Iterations of a repetition, by the name of the case; cases that are not listed get the count
   /// that takes min_time_s. For runs that are compared, since different counts bias the mean. A
   /// listed case of a repeatable scheduler is not warmed up by the clock either, or it would not be
-  /// repeatable.
+  /// repeatable. Not together with time_budget_s.
   std::map<std::string, std::int64_t> iterations;
   bool pin = false;  ///< bind worker i to the i-th CPU that this process may use
 };

@@ -81,8 +81,11 @@ class Child {
     while (watched[0].fd >= 0) {  // while the supervisor exists
       if (outcome.end == End::exited) {
         if (stop.stop_requested()) outcome.end = End::interrupted;
-        if (outcome.end == End::exited && seconds_since(start) >= request.timeout_s)
+        if (outcome.end == End::exited && seconds_since(start) >= request.timeout_s) {
+          read(outcome, watched, request.most_output_bytes);
+          if (watched[0].fd < 0) break;  // it has ended while this process was stopped (^Z)
           outcome.end = End::timed_out;
+        }
         if (outcome.end != End::exited) ask_to_end(request.grace_s);
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);

@@ -115,19 +115,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
   /// Finds the program of `command`, or this taskbench if `command` is empty.
   void find_program(const std::string& command) {
     trial_.setup.command = command;
-    try {
-      Strings words = command.empty() ? Strings{fs::canonical("/proc/self/exe").string()}
-                                      : split_command(command);
-      program_ =
-          Program::find_out(std::move(words), stop(),
-                            {.timeout_s = bench_.timeout_s, .kind = named_kind(trial_.setup.kind)});
-    } catch (const std::invalid_argument& error) {
-      refuse("--program '{}': {}", command, error.what());
-    } catch (const NotMeasurable& error) {
-      throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed);
-    } catch (const fs::filesystem_error& error) {
-      refuse("this taskbench cannot be found; name it by --program: {}", error.code().message());
-    }
+    program_ = named_program(command, trial_.setup.kind, bench_);
   }
 
   /// Finds the program of the journal. Throws UsageError unless machine, canary and program are the
@@ -167,20 +155,9 @@ class SeriesTrial : public KeptTrial<model::Series> {
   /// run, to learn its benchmarks, their iterations, and how it was built.
   void explore() {
     model::SeriesSetup& setup = trial_.setup;
-    SampleRequest request = request_of(setup, bench_.timeout_s);
-    request.repetitions = program_->kind().trial_repetitions();
-    model::Run result = run_once(*program_, request, bench_);
-    std::erase_if(result.cases, [&](const model::Case& benchmark) {
-      const std::string reason = why_left_out(benchmark);
-      if (reason.empty()) return false;
-      listener_.note(fmt::format("{} is left out: the program {}", benchmark.name, reason));
-      return true;
-    });
+    const model::Run result =
+        first_run(*program_, request_of(setup, bench_.timeout_s), bench_, listener_);
     require_sound(*program_, result);
-    sort_as_listed(*program_, result);
-    if (result.cases.empty()) {
-      throw ProgramError(fmt::format("'{}' wrote no result", program_->command().front()));
-    }
     setup.digest = program_->digest();
     setup.date = probe_environment({}).date;
     setup.commit = commit_of(result, stop());

@@ -9,7 +9,6 @@
 
 namespace taskbench::harness {
 
-inline constexpr int kDefaultFreshProcesses = 7;
 inline constexpr int kMostRounds = 4;  ///< of fresh processes, for undecided metrics
 
 /// The options that both kinds of series share.

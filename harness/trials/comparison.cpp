@@ -64,7 +64,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   Ending build_only() {
     if (!plan_.out.empty()) refuse_other_folder(plan_.out);
     look_up();
-    const bool is_needless = !plan_.run_identical && have_equal_sources();
+    const bool is_needless = needs_no_build();
     if (!is_needless) {
       for (const Side side : plan_.build_only) build(side);
     }
@@ -208,6 +208,15 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     return true;
   }
 
+  /// Whether neither revision is built, since they have equal files. --run-identical builds even
+  /// these, unless the folder of --programs lacks them.
+  bool needs_no_build() {
+    if (!have_equal_sources()) return false;
+    if (!plan_.run_identical || !trial_.setup.identical.empty()) return true;
+    why_identical_.clear();
+    return false;
+  }
+
   void refuse_other() override {
     for (const Side side : kBothSides) refuse_other_program(side);
     refuse_other_part();
@@ -289,8 +298,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
 
   bool is_worth_measuring(bool goes_on) {
     if (goes_on && !trial_.setup.identical.empty()) return false;
-    const bool measures_in_any_case = plan_.run_identical && trial_.setup.identical.empty();
-    if (!goes_on && !measures_in_any_case && have_equal_sources()) {
+    if (!goes_on && needs_no_build()) {
       say_what_is_unchecked();
       return false;
     }
@@ -315,8 +323,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     find_benchmarks(trial_.setup);
     const std::size_t layouts =
         std::min(program(Side::base).layouts.size(), program(Side::head).layouts.size());
-    trial_.setup.noise_floors = noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
-                                             probe_environment("").date, layouts);
+    const auto of_digits =
+        std::exchange(trial_.setup.noise_floors,
+                      noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
+                                   probe_environment("").date, layouts));
+    for (auto& [name, floor] : trial_.setup.noise_floors) {
+      const auto* const printed = model::find_in(of_digits, name);
+      if (printed != nullptr && printed->epsilon > floor.epsilon) floor = *printed;
+    }
     return true;
   }
 

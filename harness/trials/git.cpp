@@ -135,9 +135,10 @@ std::string GitRepository::list(Strings words) const {
 }
 
 void GitRepository::add_worktree(const fs::path& folder, const std::string& commit) const {
-  // --force: git may still know a worktree of this name whose folder was deleted.
+  // --force: git may still know a worktree of this name whose folder was deleted; the second one:
+  // it is locked if git was killed while it checked it out.
   const ProcessOutcome outcome =
-      run_git({"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force",
+      run_git({"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force", "--force",
                "--detach", folder.string(), commit},
               kCheckoutTimeout_s, stop_);
   if (outcome.ok()) return;

@@ -56,6 +56,7 @@ void JournaledTrial::make_room() const {
     refuse("{} exists{}; continue it with --resume, remove it, or name another by --journal", path,
            ended ? "" : fmt::format(", and its {} has not ended", noun()));
   }
+  LineFile::refuse_in_use(journal_.path);
   fs::remove(journal_.path);
 }
 

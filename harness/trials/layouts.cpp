@@ -25,7 +25,12 @@ constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mol
 /// objects after the link, wherever they are: .rcgu.o, and symbols.o.
 constexpr const char* kRecorder = R"(
 name=${0##*/}
-real=$(PATH=${TASKBENCH_LINKERS-}$PATH; command -v "$name") ||
+# A cross compiler looks for its linker by this name, too; in PATH the two have one prefix.
+compiler=${COLLECT_GCC-}
+compiler=${compiler##*/}
+prefix=${compiler%-[gc][c+][c+]*}
+[ "$prefix" = "$compiler" ] && own=$name || own=$prefix-$name
+real=$(PATH=${TASKBENCH_LINKERS-}$PATH; command -v "$own" || command -v "$name") ||
   { echo "$name: not in PATH" >&2; exit 127; }
 temporary=${TMPDIR:-/tmp}
 keep() {
@@ -118,18 +123,28 @@ std::optional<Link> read_link(const fs::path& record) {
 }
 
 /// The link that made a program: matched by its file or, if that was stripped afterwards, by its
-/// name. Empty if none did; `is_recorded` says whether there is any link.
+/// name; of several, such as one to take a profile and one that uses it, the last. Empty if none
+/// did; `is_recorded` says whether there is any link.
 std::optional<Link> link_of(const fs::path& records, const fs::path& program, bool& is_recorded) {
-  std::optional<Link> by_name;
+  // A script, such as libtool's, has prepared something before it calls the program of its name.
+  const bool may_be_stripped = content_of(program).value_or("").starts_with(kElf);
+  std::optional<Link> found;
+  std::pair<bool, fs::file_time_type> best;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(records, failed)) {
     std::optional<Link> link = read_link(entry.path());
     if (!link) continue;
     is_recorded = true;
-    if (have_equal_bytes(link->output, program)) return link;
-    if (link->output.filename() == program.filename()) by_name = std::move(link);
+    const bool is_its_file = have_equal_bytes(link->output, program);
+    const bool has_its_name = link->output.filename() == program.filename();
+    if (!is_its_file && !(may_be_stripped && has_its_name)) continue;
+    std::error_code ignored;
+    const std::pair rank(is_its_file, fs::last_write_time(entry.path() / "command", ignored));
+    if (found && rank < best) continue;
+    best = rank;
+    found = std::move(link);
   }
-  return by_name;
+  return found;
 }
 
 std::string why_no_link(const fs::path& records, const fs::path& program, bool is_recorded) {
@@ -404,6 +419,12 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
                    .waiting = waiting},
                   stop);
   if (!outcome.ok()) return {{}, fmt::format("its link in another order {}", outcome.text())};
+  // A variable of the build, or a step after the link, may say where its libraries are.
+  if (libraries_of(program) != libraries_of(result.files.front())) {
+    std::error_code ignored;
+    for (const std::string& file : result.files) fs::remove(file, ignored);
+    return {{}, "linked again, it loads other libraries"};
+  }
   return result;
 }
 

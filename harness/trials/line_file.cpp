@@ -53,6 +53,11 @@ LineFile LineFile::resume(const fs::path& path) {
   return file;
 }
 
+void LineFile::refuse_in_use(const fs::path& path) {
+  // For writing, as NFS locks no other descriptor.
+  const LineFile locked(path, Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC)));
+}
+
 LineFile::LineFile(fs::path path, Descriptor descriptor)
     : path_(std::move(path)), descriptor_(std::move(descriptor)) {
   if (descriptor_.is_open() && ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {

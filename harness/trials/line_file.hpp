@@ -20,6 +20,9 @@ class LineFile {
   /// Opens an existing journal to continue it. A last line that a kill has cut off is removed.
   static LineFile resume(const fs::path& path);
 
+  /// Throws JournalError if another taskbench is writing to the file.
+  static void refuse_in_use(const fs::path& path);
+
   /// Appends a line, which is on the disk on return. Throws JournalError.
   void append(const std::string& line);
 

@@ -48,15 +48,6 @@ constexpr double kBusy = 0.02;
 /// benchmark's own: its sleeps are in every repetition, waiting for a CPU is not.
 constexpr double kOwnWaiting = 0.25;
 
-/// The wall time per iteration, without the time that a single-threaded process waited for a CPU.
-double wanted_ns(const model::Case& benchmark) {
-  const auto cpu = each_of(benchmark.repetitions, &model::Repetition::cpu_ns);
-  const auto waiting = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
-    return std::max(0.0, repetition.real_ns - repetition.cpu_ns);
-  });
-  return stats::median(cpu) + stats::quantile(waiting, kOwnWaiting);
-}
-
 double real_ns_of(const Program& program, const MeasuredProcess& process, const std::string& name) {
   const auto* const found = model::element_of(process.result.cases, name, &model::Case::name);
   std::vector<double> times;
@@ -130,6 +121,14 @@ void lengthen(const Program& program, SampleRequest request, const Bench& bench,
 
 }  // namespace
 
+double wanted_ns(const model::Case& benchmark) {
+  const auto cpu = each_of(benchmark.repetitions, &model::Repetition::cpu_ns);
+  const auto waiting = each_of(benchmark.repetitions, [](const model::Repetition& repetition) {
+    return std::max(0.0, repetition.real_ns - repetition.cpu_ns);
+  });
+  return stats::median(cpu) + stats::quantile(waiting, kOwnWaiting);
+}
+
 bool has_part(const std::string& benchmark, std::string_view part) {
   return (benchmark + '/').find(fmt::format("/{}/", part)) != std::string::npos;
 }
@@ -139,6 +138,21 @@ void refuse_rebuilt(std::string_view command, const fs::path& journal) {
       "'{}' is not the program that {} was started with: it, or a library that it loads, was "
       "rebuilt; start again",
       command, journal.string());
+}
+
+Program named_program(const std::string& command, const std::string& kind, const Bench& bench) {
+  try {
+    Strings words = command.empty() ? Strings{fs::canonical("/proc/self/exe").string()}
+                                    : split_command(command);
+    return Program::find_out(std::move(words), bench.stop,
+                             {.timeout_s = bench.timeout_s, .kind = named_kind(kind)});
+  } catch (const std::invalid_argument& error) {
+    refuse("--program '{}': {}", command, error.what());
+  } catch (const NotMeasurable& error) {
+    throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed);
+  } catch (const fs::filesystem_error& error) {
+    refuse("this taskbench cannot be found; name it by --program: {}", error.code().message());
+  }
 }
 
 model::Run run_once(const Program& program, SampleRequest request, const Bench& bench) {
@@ -165,6 +179,23 @@ void sort_as_listed(const Program& program, model::Run& result) {
   std::ranges::stable_sort(result.cases, {}, [&](const model::Case& benchmark) {
     return std::ranges::find(listed, benchmark.name) - listed.begin();
   });
+}
+
+model::Run first_run(const Program& program, SampleRequest request, const Bench& bench,
+                     const Listener& listener) {
+  request.repetitions = program.kind().trial_repetitions();
+  model::Run result = run_once(program, std::move(request), bench);
+  std::erase_if(result.cases, [&](const model::Case& benchmark) {
+    const std::string reason = why_left_out(benchmark);
+    if (reason.empty()) return false;
+    listener.note(fmt::format("{} is left out: the program {}", benchmark.name, reason));
+    return true;
+  });
+  if (result.cases.empty()) {
+    throw ProgramError(fmt::format("'{}' wrote no result", program.command().front()));
+  }
+  sort_as_listed(program, result);
+  return result;
 }
 
 void require_sound(const Program& program, const model::Run& result) {

@@ -16,12 +16,18 @@ namespace taskbench::harness {
 /// Default time limit of one process.
 inline constexpr double kDefaultProcessTimeout_s = 300;
 
+/// Default number of fresh processes of one program.
+inline constexpr int kDefaultFreshProcesses = 7;
+
 /// A program that failed in a known benchmark.
 struct BenchmarkError : ProgramError {
   BenchmarkError(const std::string& what, std::string failing)
       : ProgramError(what), benchmark(std::move(failing)) {}
   std::string benchmark;
 };
+
+/// The wall time per iteration, without the time that a single-threaded process waited for a CPU.
+[[nodiscard]] double wanted_ns(const model::Case& benchmark);
 
 /// Whether Google Benchmark states a property in a benchmark's name: "manual_time", "process_time".
 [[nodiscard]] bool has_part(const std::string& benchmark, std::string_view part);
@@ -41,6 +47,11 @@ struct Bench {
     return stop.stop_requested() || (deadline && Clock::now() >= *deadline);
   }
 };
+
+/// The program that `--program COMMAND` names, of the kind that --kind names; this taskbench if the
+/// command is empty. Throws UsageError and ProgramError.
+[[nodiscard]] Program named_program(const std::string& command, const std::string& kind,
+                                    const Bench& bench);
 
 /// The request that a trial or a series makes of each of its processes.
 template <class Setup>
@@ -64,6 +75,12 @@ template <class Setup>
 /// Sorts the results from the order in which they were drawn into the order in which the program
 /// lists its benchmarks: that of reports.
 void sort_as_listed(const Program& program, model::Run& result);
+
+/// Runs the program once, without counting the run, to learn its benchmarks and their iterations.
+/// Those that cannot be judged are left out, with a note. Throws ProgramError, also if none is
+/// left.
+[[nodiscard]] model::Run first_run(const Program& program, SampleRequest request,
+                                   const Bench& bench, const Listener& listener);
 
 /// Throws BenchmarkError for a benchmark that failed, cannot be used, or has no repetition.
 void require_sound(const Program& program, const model::Run& result);

@@ -119,6 +119,23 @@ ProcessCost cost_of(const Exploration& found) {
   return cost;
 }
 
+/// The noise floor that the last digit of printed times means: a change as great may be rounded
+/// away, or made up. Empty if times are not printed.
+std::optional<model::NoiseFloor> floor_of_digits(const model::Case& base, const model::Case& head) {
+  const double step_ns = std::min(base.step_ns, head.step_ns);
+  if (step_ns <= 0) return std::nullopt;
+  double least_ns = base.repetitions.front().real_ns;
+  for (const model::Case* side : {&base, &head}) {
+    for (const auto& repetition : side->repetitions) {
+      least_ns = std::min(least_ns, repetition.real_ns);
+    }
+  }
+  const bool is_short = step_ns < 1e6;
+  return model::NoiseFloor{step_ns / (least_ns - step_ns / 2),
+                           fmt::format("the program prints times in steps of {:g} {}",
+                                       is_short ? step_ns : step_ns / 1e6, is_short ? "ns" : "ms")};
+}
+
 void take_sampling(const model::Sampling& sampling, model::PairedSetup& setup) {
   for (auto& [name, iterations] : setup.iterations) {
     const double scaled = static_cast<double>(iterations) * sampling.min_time_s / setup.min_time_s;
@@ -338,13 +355,16 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   setup.left_out = found->left_out;
   setup.benchmarks.clear();
   setup.cpu_time_of.clear();
+  setup.noise_floors.clear();
   for (const auto& benchmark : found->base.cases) {
     const std::string& name = benchmark.name;
-    if (!has_case(found->head, name)) {
+    const auto* const in_head = model::element_of(found->head.cases, name, &model::Case::name);
+    if (in_head == nullptr) {
       setup.only_base.push_back(name);
       continue;
     }
     setup.benchmarks.push_back(name);
+    if (const auto floor = floor_of_digits(benchmark, *in_head)) setup.noise_floors[name] = *floor;
     const auto cpu_time = programs.base.kind().cpu_time_of(name);
     if (cpu_time && cpu_time == programs.head.kind().cpu_time_of(name)) {
       setup.cpu_time_of[name] = *cpu_time;
@@ -388,6 +408,7 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
   const auto is_unwanted = [&](const auto& entry) { return unwanted(entry.first); };
   std::erase_if(setup.iterations, is_unwanted);
   std::erase_if(setup.cpu_time_of, is_unwanted);
+  std::erase_if(setup.noise_floors, is_unwanted);
   for (model::JudgedMetric& each : setup.judged) std::erase_if(each.of, unwanted);
 }
 
@@ -440,9 +461,11 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     sample.block = done / model::kBlockSize;
     sample.position = done % model::kBlockSize;
     const int planned = model::planned_block(trial.setup, sample.block);
+    const auto layout_of = [&](Side side) {
+      return layout_of_block(trial.setup.seed, planned, of(turns, side).size());
+    };
     const auto turn_of = [&](Side side) -> const Program& {
-      const std::vector<Program>& all = of(turns, side);
-      return all[layout_of_block(trial.setup.seed, planned, all.size())];
+      return of(turns, side)[layout_of(side)];
     };
     if (sample.position == 0) {
       const NextBlock next = ends_when_decided ? next_block(trial, budget_s) : whole_block(trial);
@@ -455,6 +478,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     }
     const auto drawn = block_plan(trial.setup.seed, planned);
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
+    sample.layout = static_cast<int>(layout_of(sample.side));
     progress();
     const auto measured = of_side(
         sample.side, [&] { return measure_next(turn_of(sample.side), request, drawn, bench); });

@@ -39,16 +39,6 @@ ProcessOutcome run_in(const fs::path& folder, ProcessRequest request, const std:
   return run_process(request, stop);
 }
 
-/// The libraries that the loader loads with an executable, if ldd can say.
-std::set<fs::path> libraries_of(const fs::path& executable) {
-  const std::stop_token never;
-  std::set<fs::path> result;
-  for (const std::string& word : words_of_ldd(executable, {}, never)) {
-    if (word.starts_with('/')) result.emplace(word);
-  }
-  return result;
-}
-
 /// Shared objects in the executable's folder or below, which it may load, too. Empty if there are
 /// so many files that the folder cannot be the program's own.
 std::set<fs::path> plug_ins_beside(const fs::path& executable) {
@@ -255,6 +245,15 @@ Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
   return {words.begin(), words.end()};
 }
 
+std::set<fs::path> libraries_of(const fs::path& executable) {
+  const std::stop_token never;
+  std::set<fs::path> result;
+  for (const std::string& word : words_of_ldd(executable, {}, never)) {
+    if (word.starts_with('/')) result.emplace(word);
+  }
+  return result;
+}
+
 std::string digest_of_program(const Strings& command) {
   const fs::path executable = executable_of(command);
   const auto content = content_of(executable);
@@ -269,10 +268,15 @@ std::string digest_of_program(const Strings& command) {
 
 SampleRequest Program::fitting(SampleRequest request, const fs::path& file) const {
   const auto fit = [&] {
-    constexpr std::size_t kLongest = std::size_t{128} << 10;  // Linux: with the zero at the end
-    const auto fits = [](const std::string& word) { return word.size() < kLongest; };
-    return std::ranges::all_of(kind_->arguments(command_, request, file), fits) &&
-           std::ranges::all_of(kind_->environment(request, file), fits);
+    // A regular expression of libstdc++, as Google Benchmark uses, has at most 100,000 states, and
+    // up to three for each two bytes of the shortest names.
+    constexpr std::size_t kLongestArgument = std::size_t{64} << 10;
+    constexpr std::size_t kLongestVariable = std::size_t{128} << 10;  // of Linux, with a zero
+    const auto fit_into = [](const Strings& words, std::size_t longest) {
+      return std::ranges::all_of(words, [&](const auto& word) { return word.size() < longest; });
+    };
+    return fit_into(kind_->arguments(command_, request, file), kLongestArgument) &&
+           fit_into(kind_->environment(request, file), kLongestVariable);
   };
   if (fit()) return request;
   std::set<std::string> beginnings;

@@ -1,6 +1,8 @@
 // A program that can be measured from outside, of any kind (program_kind.hpp).
 #pragma once
 
+#include <set>
+
 #include "harness/trials/names.hpp"
 #include "harness/trials/program_kind.hpp"
 
@@ -38,6 +40,9 @@ inline constexpr std::string_view kElf = "\177ELF";
 /// for a static binary. An empty folder stands for the current one.
 [[nodiscard]] Strings words_of_ldd(const fs::path& executable, const fs::path& folder,
                                    const std::stop_token& stop);
+
+/// The libraries that the loader loads with an executable, if ldd can say.
+[[nodiscard]] std::set<fs::path> libraries_of(const fs::path& executable);
 
 /// Why a command cannot be measured, and what to run instead: its program is a script that may not
 /// pass its arguments on, or is not a benchmark.

@@ -55,6 +55,7 @@ class GoogleBenchmarkKind final : public ProgramKind {
     return read_result_file(file, json::UnusableRows::noted);
   }
 
+  // --benchmark_min_time=Nx (since 1.8) sets one number for all benchmarks of a process.
   bool finds_iterations() const override { return true; }
   // A benchmark that reports only aggregates does so from the second repetition on.
   std::int64_t trial_repetitions() const override { return 2; }

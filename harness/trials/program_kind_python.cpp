@@ -57,16 +57,22 @@ class PytestKind final : public NamedKind {
  private:
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
-    Strings words = with(command, {"-q", "-p", "no:cacheprovider", "-p", "taskbench_pytest",
-                                   "--benchmark-only", "--benchmark-timer=taskbench_pytest.timer",
-                                   "--benchmark-columns=min", "--benchmark-json=" + file.string(),
-                                   fmt::format("--benchmark-min-rounds={}", request.repetitions),
-                                   fmt::format("--benchmark-min-time={}", request.min_time_s),
-                                   "--benchmark-max-time=0"});
+    Strings words = command;
+    // `env PYTHONPATH=src` would hide the plugin.
+    for (std::string& word : words) {
+      if (word.starts_with("PYTHONPATH=")) word += ":" + file.parent_path().string();
+    }
+    words = with(std::move(words), {"-q", "-p", "no:cacheprovider", "-p", "taskbench_pytest",
+                                    "--benchmark-only", "--benchmark-timer=taskbench_pytest.timer",
+                                    "--benchmark-columns=min", "--benchmark-json=" + file.string(),
+                                    fmt::format("--benchmark-min-rounds={}", request.repetitions),
+                                    fmt::format("--benchmark-min-time={}", request.min_time_s),
+                                    "--benchmark-max-time=0"});
     // -k takes no parameters, and selects all functions whose names contain one of these.
     const Strings functions = once_each(request.benchmarks, [](const std::string& name) {
-      const std::size_t begin = name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2;
-      return name.substr(begin, name.find('[', begin) - begin);
+      const std::string test = name.substr(0, name.find('[', name.find("::")));  // "t.py::C::test"
+      const std::size_t begin = test.rfind("::") == test.npos ? 0 : test.rfind("::") + 2;
+      return test.substr(begin);
     });
     return functions.empty() ? words : with(std::move(words), {"-k", joined(functions, " or ")});
   }

@@ -1,10 +1,11 @@
-// The plan of a run of this taskbench.
+// The plan of `taskbench run`.
 #pragma once
 
 #include "harness/bench/command_bench.hpp"
 #include "harness/bench/measure.hpp"
 #include "harness/trials/counter_events.hpp"
 #include "harness/trials/names.hpp"
+#include "harness/trials/program_run.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::harness {
@@ -15,10 +16,11 @@ struct PlantedDelay {
   double ns = 0;
 };
 
-/// All that a run of this taskbench measures.
+/// All that a run measures.
 struct RunPlan {
   std::vector<Case> cases;
-  std::vector<TimedCommand> commands;  ///< in place of cases
+  std::vector<TimedCommand> commands;   ///< in place of cases
+  std::optional<ProgramRun> program{};  ///< in place of both, with settings of its own
   Settings settings;
   Strings left_out;  ///< impossible combinations, in words
   std::vector<PlantedDelay> planted;

@@ -195,6 +195,7 @@ void describe(Io& io, Sample& sample) {
   io("block", sample.block);
   io("position", sample.position);
   io.unless_default("part", sample.part);
+  io.unless_default("layout", sample.layout, is_not_negative);
   io("side", sample.side);
   io("took_s", sample.took_s, is_not_negative);
   io("real_ns", sample.real_ns);

@@ -66,6 +66,8 @@ void describe(Io& io, Settings& settings) {
   io("seed", settings.seed);
   io("pinned", settings.pinned);
   io("command_line", settings.command_line);
+  io.unless_default("processes", settings.processes, is_whole<0, 1 << 20>);
+  io.unless_default("kind", settings.kind);
 }
 
 /// Each quantity, null if unknown; "reasons" gives the reason for each null, and "moved" names the
@@ -142,8 +144,9 @@ inline void describe(Writer& io, const stats::CaseSummary& summary) {
   io("real_ns_mad", summary.real_ns.mad);
   io("real_ns_min", summary.real_ns.min);
   io("real_ns_max", summary.real_ns.max);
-  io("cpu_ns_median", summary.cpu_ns.median);
-  io("cpu_ns_mad", summary.cpu_ns.mad);
+  const bool has_cpu = summary.cpu_ns.max > 0;  // some kinds of programs report none
+  io("cpu_ns_median", has_cpu ? std::optional(summary.cpu_ns.median) : std::nullopt);
+  io("cpu_ns_mad", has_cpu ? summary.cpu_ns.mad : std::nullopt);
   io("ns_per_operation", summary.ns_per_operation);
 }
 

@@ -85,6 +85,7 @@ void describe_metric(Io& io, Metric& row, const char* base, const char* head) {
   io("delta", row.delta);
   io("detectable", row.detectable);
   io("blocks_needed", row.blocks_needed);
+  io.unless_default("layout_error", row.layout_error, is_not_negative);
 }
 
 template <class Io, Like<verdict::MetricVerdict> Metric>

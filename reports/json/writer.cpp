@@ -18,7 +18,7 @@ namespace {
 
 // Further keys that Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to
 // 1.9), and the counters of its State::SetBytesProcessed and SetItemsProcessed. Our counters must
-// not clash with them.
+// not clash with them; those of other programs have these names because they mean the same.
 constexpr auto kOtherKeys = std::to_array<std::string_view>(
     {"big_o", "rms", "cpu_coefficient", "real_coefficient", "allocs_per_iter", "max_bytes_used",
      "total_allocated_bytes", "net_heap_growth", "bytes_per_second", "items_per_second"});
@@ -39,16 +39,16 @@ struct BenchmarkRow {
   std::string label{};
 };
 
-bool is_taken(const Json& row, std::string_view key) {
-  return model::contains(kKeysOfRows, key) || model::contains(kOtherKeys, key) || row.contains(key);
-}
-
 /// Adds counters. One whose name is already a key becomes "counter_" + name.
-void add_counters(Json& row, const std::map<std::string, double>& counters) {
+void add_counters(Json& row, const std::map<std::string, double>& counters, bool are_ours) {
+  const auto is_taken = [&](std::string_view key) {
+    return model::contains(kKeysOfRows, key) || row.contains(key) ||
+           (are_ours && model::contains(kOtherKeys, key));
+  };
   for (const auto& [name, value] : counters) {
     if (!std::isfinite(value)) continue;
     std::string key = name;
-    while (key.empty() || is_taken(row, key)) key.insert(0, kOfCounter);
+    while (key.empty() || is_taken(key)) key.insert(0, kOfCounter);
     row[key] = value;
   }
 }
@@ -92,7 +92,7 @@ void describe(Writer& io, const BenchmarkRow& row) {
   io("time_unit", "ns");
   std::map<std::string, double> counters(figures.counters.begin(), figures.counters.end());
   add_events(measured, aggregate ? *aggregate : stats::kMedian, counters);
-  add_counters(io.object, counters);
+  add_counters(io.object, counters, !measured.workload.empty());
   io.unless_default("label", label);
 }
 
@@ -109,7 +109,8 @@ std::vector<Family> families(const model::Run& run) {
     Numbering& workload = numbering.try_emplace(measured.workload, Numbering{next}).first->second;
     // As many as requested, even if an interruption left fewer; readers find the real number by
     // counting.
-    std::int64_t repetitions = run.settings.repetitions;
+    std::int64_t repetitions =
+        run.settings.processes > 0 ? run.settings.processes : run.settings.repetitions;
     for (const model::Repetition& repetition : measured.repetitions) {
       repetitions = std::max(repetitions, repetition.index + 1);
     }

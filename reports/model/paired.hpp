@@ -176,6 +176,7 @@ struct ProcessSample {
   std::map<std::string, std::map<std::string, double>> counters;
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
   int part = 0;                       ///< of a merged trial: the number of its part
+  int layout = 0;                     ///< which of its side's layouts; older journals say 0
 };
 
 /// The name that stands for the instructions among the kinds of counts.

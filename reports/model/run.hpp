@@ -167,6 +167,7 @@ struct Case {
   bool has_aggregates = false;  ///< there were rows of mean, median and so on, too, or only those
   bool skipped = false;         ///< the program intended this error: it is not a failure
   std::string unusable{};       ///< the fault of its rows; see UnusableRows::noted
+  double step_ns = 0;  ///< between two times, by the last digit that is printed; 0: not known
 
   [[nodiscard]] bool has_samples() const { return !repetitions.empty() && error.empty(); }
 };
@@ -180,6 +181,10 @@ struct Settings {
   std::optional<std::uint64_t> seed{};  ///< for the schedulers and for the order
   bool pinned = false;
   std::vector<std::string> command_line;
+  /// Of another program: how many fresh processes of it ran, each of which is a repetition of the
+  /// result, with the medians of its own; and its kind. 0 and empty: taskbench measured by itself.
+  int processes = 0;
+  std::string kind{};
 };
 
 struct Run {

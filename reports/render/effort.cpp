@@ -80,7 +80,10 @@ std::string options_for(std::size_t blocks, const verdict::Reach& reach,
 Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach) {
   if (row.blocks < 2) return {};
   Effort effort{.kind = Kind::never};
-  if (!row.blocks_needed) return effort;
+  if (!row.blocks_needed) {
+    if (row.layout_error > 0) effort.kind = Kind::layouts;
+    return effort;
+  }
   const auto so_far = static_cast<std::size_t>(row.blocks);
   // blocks_needed decides four of five cases. If the trial has had as many, this is the fifth case,
   // which half as many more are likely to decide.
@@ -97,6 +100,7 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
 std::string effort_cell(const Effort& effort) {
   if (effort.kind == Kind::unknown) return std::string(kNone);
   if (effort.kind == Kind::never) return "> 24 h";
+  if (effort.kind == Kind::layouts) return "layouts";
   if (effort.seconds <= 0) return counted(effort.blocks, "block");
   const Enough enough = enough_for(effort.seconds);
   return fmt::format("{:g} {}", enough.count, enough.cell);
@@ -113,6 +117,13 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
         "threshold; {}a greater --delta or a quieter machine would help",
         setup.parts.empty() ? "a day" : fmt::format("{} blocks", model::kMostBlocks),
         has_others ? "fewer benchmarks (--workload), " : "");
+  }
+  if (effort.kind == Kind::layouts) {
+    return fmt::format(
+        "no number of blocks would decide, as the layouts that take turns differ by too much; more "
+        "of them ({}), or a greater --delta, would help",
+        setup.links > 1 ? fmt::format("--links {}", 2 * setup.links)
+                        : std::string("other executables of each side"));
   }
   if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
   const Enough enough = enough_for(effort.seconds);

@@ -16,6 +16,7 @@ struct Effort {
     minutes,  ///< up to two hours
     hours,    ///< up to a day, the longest budget
     never,    ///< more than a trial allows
+    layouts,  ///< no number of blocks: its layouts differ by too much
     unknown,  ///< one block shows nothing
   };
   Kind kind = Kind::unknown;

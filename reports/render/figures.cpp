@@ -83,7 +83,7 @@ std::string distribution(const model::Case& measured) {
   return values.size() < kFewest ? std::string(kNone) : sparkline(values, kCells);
 }
 
-void add_times(const Measured& measured, Table& table) {
+void add_times(const Measured& measured, bool of_processes, Table& table) {
   double shortest = std::numeric_limits<double>::infinity();
   for_each_case(measured, [&](const Summarized& each) {
     const double median = each.summary.real_ns.median;
@@ -103,9 +103,10 @@ void add_times(const Measured& measured, Table& table) {
   column("± MAD", "%", "");
   const std::string operations = operations_meaning(measured);
   if (!operations.empty()) column("per op", "ns", operations);
-  column("CPU", name, "of all threads of the process");
+  column("CPU", name, of_processes ? "what the program reports" : "of all threads of the process");
   column("distribution", "min–max",
-         "how many repetitions lie where, from the fastest to the slowest");
+         fmt::format("how many {} lie where, from the fastest to the slowest",
+                     of_processes ? "processes" : "repetitions"));
   table.columns.back().short_title = "distrib.";
   table.columns.back().is_extra = true;
   auto row = table.rows.begin();
@@ -159,12 +160,16 @@ std::string engine_of(const model::Case& measured) {
   return fmt::format("{} ×{}", measured.scheduler, measured.workers);
 }
 
+/// Whether each sample of the run is a process of another program.
+bool has_processes(const model::Run& run) { return run.settings.processes > 0; }
+
 /// A table with a row for each case, and so far only their names as a column. If all cases share
 /// the scheduler and the number of workers, common_engine() states these.
-Table table_of(const Measured& measured, bool is_common) {
+Table table_of(const Measured& measured, bool is_common, bool of_processes) {
   const bool has_schedulers = measured.begin() == measured.end() ||
                               !measured.begin()->second.front().measured->scheduler.empty();
-  const char* const title = has_schedulers ? "workload" : "command";
+  const char* const of_others = of_processes ? "benchmark" : "command";
+  const char* const title = has_schedulers ? "workload" : of_others;
   Table table{.columns = {{.title = is_common ? title : "scheduler"}},
               .group_title = is_common ? "" : "workload"};
   for_each_case(measured, [&](const Summarized& each) {
@@ -185,11 +190,18 @@ bool has_common_engine(const Measured& measured) {
 
 Table figures(const model::Run& run) {
   const Measured measured = measured_of(run);
-  Table table = table_of(measured, has_common_engine(measured));
-  add_times(measured, table);
+  const bool of_processes = has_processes(run);
+  Table table = table_of(measured, has_common_engine(measured), of_processes);
+  add_times(measured, of_processes, table);
   const auto switches = [](const stats::CaseSummary& summary) { return summary.switches.both; };
-  add_counter(measured, {"", "switches", "switches", "context switches of the process"}, switches,
-              table);
+  bool has_switches = !of_processes;  // few programs report them
+  for_each_case(measured, [&](const Summarized& each) {
+    has_switches = has_switches || switches(each.summary).has_value();
+  });
+  if (has_switches) {
+    add_counter(measured, {"", "switches", "switches", "context switches of the process"}, switches,
+                table);
+  }
   for (const CounterColumn& column : kCounterColumns) {
     bool any = false;
     for_each_case(measured, [&](const Summarized& each) {
@@ -216,7 +228,8 @@ std::vector<Table> observations(const model::Run& run) {
     if (names.empty()) continue;
     Measured one;
     one[workload] = cases;
-    Table& table = tables.emplace_back(table_of(one, has_common_engine(measured)));
+    Table& table =
+        tables.emplace_back(table_of(one, has_common_engine(measured), has_processes(run)));
     table.caption = fmt::format("{}: medians over the repetitions.", workload);
     for (const auto& [title, name] : names) {
       table.columns.push_back({.title = std::string(title), .is_number = true, .part = 1});
@@ -245,13 +258,17 @@ std::string basis(const model::Run& run) {
     samples.take(static_cast<double>(each.summary.real_ns.samples));
   });
   if (samples.most < 1) return {};
+  const bool of_processes = has_processes(run);
   if (samples.most == 1) {
-    return "Each figure rests on a single repetition: nothing is known of its spread.";
+    return fmt::format("Each figure rests on a single {}: nothing is known of its spread.",
+                       of_processes ? "process" : "repetition");
   }
   return fmt::format(
-      "Each figure is the median of {} repetitions; half of them lie within ± MAD (median absolute "
+      "Each figure is the median of {} {}; half of them lie within ± MAD (median absolute "
       "deviation) of it.",
-      range_text(fmt::format("{}", samples.least), fmt::format("{}", samples.most)));
+      range_text(fmt::format("{}", samples.least), fmt::format("{}", samples.most)),
+      of_processes ? fmt::format("fresh processes of the kind {}", run.settings.kind)
+                   : "repetitions");
 }
 
 std::string_view observed_title(std::string_view name) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "reports/model/lookup.hpp"
+#include "reports/render/columns.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/decision.hpp"

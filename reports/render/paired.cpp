@@ -308,8 +308,8 @@ Sentences unreported_metrics(const model::PairedSetup& setup, const PairedReport
   return lines;
 }
 
-/// Details for readers who want more than the verdict.
-Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
+/// Details for readers who want more than the verdict. `layout_aside`: see may_be_layout().
+Sentences remarks(const PairedTrial& trial, const PairedReport& report, bool layout_aside) {
   const model::PairedSetup& setup = trial.setup;
   Sentences lines;
   if (report.overall == Verdict::inconclusive && (report.blocks > 0 || setup.process_s > 0)) {
@@ -326,7 +326,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   add_not_closely(report, lines);
   append(lines, machine_remarks(trial, report));
   add_busy_machine(report, lines);
-  if (may_be_layout(trial, report)) lines.push_back(one_layout_text(setup));
+  if (layout_aside) lines.push_back(one_layout_text(setup));
   append(lines, large_floors(setup.noise_floors, setup.delta));
   NamesAndReasons uncounted;
   for (const BenchmarkVerdict& row : report.benchmarks) {
@@ -432,15 +432,16 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   text.benchmarks = benchmarks_of(trial, report, text.titles);
   text.legend = legend(report);
   if (!report.could_fail && report.blocks > 0) text.too_few = counted(report.blocks, "block");
-  text.remarks = remarks(trial, report);
-  text.basis = basis(trial, report);
+  const bool layout_aside = may_be_layout(trial, report);
+  text.remarks = remarks(trial, report, layout_aside);
+  text.basis = basis(trial, report, layout_aside);
   text.explanation = explanation_lines(trial, report);
   text.headline = verdict_sentence(report.overall, text,
                                    {.alpha = trial.setup.alpha,
                                     .pass_error = trial.setup.pass_error,
                                     .threshold = threshold_text(trial.setup, report),
                                     .others = judged_thresholds(trial.setup.judged),
-                                    .layout_aside = may_be_layout(trial, report)});
+                                    .layout_aside = layout_aside});
   return text;
 }
 

@@ -134,7 +134,7 @@ std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& fl
   return text;
 }
 
-std::string basis(const PairedTrial& trial, const PairedReport& report) {
+std::string basis(const PairedTrial& trial, const PairedReport& report, bool layout_aside) {
   const auto& setup = trial.setup;
   std::string text = fmt::format(
       "{} of {} processes, {} of {} ms in each process{}; seed {}. FAIL: slower by {} or more, "
@@ -155,7 +155,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
     text += fmt::format(" The programs are of the kind {}{}.", setup.kind,
                         setup.cpu_time_of.empty() ? ", which reports no CPU time" : "");
   }
-  return text + machine_basis(report.machine) + layout_basis(setup, may_be_layout(trial, report)) +
+  return text + machine_basis(report.machine) + layout_basis(setup, layout_aside) +
          noise_floors_text(setup.noise_floors);
 }
 

@@ -26,7 +26,8 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
 /// The number of blocks, the criteria of FAIL and PASS, and all else that the verdict rests on.
+/// `layout_aside`: as may_be_layout() says, so that a remark is about it.
 [[nodiscard]] std::string basis(const model::PairedTrial& trial,
-                                const verdict::PairedReport& report);
+                                const verdict::PairedReport& report, bool layout_aside);
 
 }  // namespace taskbench::reports::render

@@ -53,7 +53,12 @@ struct Centred {
   double squares = 0;
 };
 
-double deviation_between(double share, double squares, const Groups& groups) {
+/// Whether there is scatter both between groups and within them.
+bool are_comparable(const Groups& groups) {
+  return groups.sizes.size() >= 2 && groups.sizes.size() < groups.places.size();
+}
+
+double deviation_of(double share, double squares, const Groups& groups) {
   const auto k = static_cast<double>(groups.sizes.size());
   const auto n = static_cast<double>(groups.places.size());
   double size_squares = 0;
@@ -77,11 +82,11 @@ std::vector<Heterogeneity> heterogeneity(std::span<const std::vector<double>> ro
     require_finite(row, "heterogeneity");
     centred.emplace_back(row);
   }
-  if (observed.sizes.size() < 2 || observed.sizes.size() == groups.size()) return result;
+  if (!are_comparable(observed)) return result;
   std::vector<double> shares;
   for (std::size_t w = 0; w < rows.size(); ++w) {
     shares.push_back(observed.between(centred[w].values));
-    result[w].deviation = deviation_between(shares[w], centred[w].squares, observed);
+    result[w].deviation = deviation_of(shares[w], centred[w].squares, observed);
   }
   std::vector<std::size_t> reached(rows.size(), 1);
   SplitMix64 random(seed);
@@ -99,6 +104,15 @@ std::vector<Heterogeneity> heterogeneity(std::span<const std::vector<double>> ro
     result[w].p_adjusted = static_cast<double>(reached[w]) / (kPermutations + 1.0);
   }
   return result;
+}
+
+double deviation_between(const std::vector<double>& row, const std::vector<std::size_t>& groups) {
+  require(row.size() == groups.size(), "deviation_between: one group for each observation");
+  require_finite(row, "deviation_between");
+  Groups observed(groups);
+  if (!are_comparable(observed)) return 0;
+  const Centred centred(row);
+  return deviation_of(observed.between(centred.values), centred.squares, observed);
 }
 
 }  // namespace taskbench::reports::stats

@@ -31,4 +31,9 @@ inline constexpr std::size_t kPermutations = 999;
                                                        const std::vector<std::size_t>& groups,
                                                        std::uint64_t seed);
 
+/// The standard deviation between the true means of the groups of one row, as in Heterogeneity.
+/// Throws as heterogeneity() does.
+[[nodiscard]] double deviation_between(const std::vector<double>& row,
+                                       const std::vector<std::size_t>& groups);
+
 }  // namespace taskbench::reports::stats

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,6 +35,25 @@ std::optional<Number> number_in(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);  // Go prints "+Inf"
   Number value{};
   return model::read_number(word, value) ? std::optional(value) : std::nullopt;
+}
+
+/// What one more in the last digit of a number adds: 0.01 to "1.25", and to "12.5e-1".
+double step_of(std::string_view number) {
+  const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+  int exponent = 0;
+  if (end < number.size()) exponent = number_in<int>(number.substr(end + 1)).value_or(0);
+  const std::size_t point = number.substr(0, end).find('.');
+  if (point != std::string_view::npos) exponent -= static_cast<int>(end - point - 1);
+  return std::pow(10, exponent);
+}
+
+/// Adds a time as it is printed, in a unit of `unit_ns`. The finest step counts: some programs
+/// leave out zeros at the end.
+void add_printed_time(model::Case& benchmark, std::string_view printed, double unit_ns,
+                      model::Repetition repetition) {
+  const double step_ns = step_of(printed) * unit_ns;
+  if (benchmark.step_ns <= 0 || step_ns < benchmark.step_ns) benchmark.step_ns = step_ns;
+  add_time(benchmark, std::move(repetition));
 }
 
 /// Adds a metric to a repetition, unless the value is not finite: that is no measurement.
@@ -154,7 +174,8 @@ void read_line(Words words, model::Run& run) {
   model::Case& benchmark = case_of(run, std::string_view(words[0].data(), length));
   const std::string_view unit = words.back();
   if (const auto ns = ns_in(unit)) {
-    add_time(benchmark, {.iterations = 1, .real_ns = *value * *ns});
+    add_printed_time(benchmark, words[words.size() - 2], *ns,
+                     {.iterations = 1, .real_ns = *value * *ns});
     if (more_is_better == true) benchmark.unusable = "says that more of its time is better";
   } else if (!benchmark.repetitions.empty()) {
     add_metric(benchmark.repetitions.back(), unit, *value);
@@ -182,7 +203,7 @@ void read_libtest_line(std::string_view line, SectionedRun& sections) {
   // Shorter names are padded to the longest.
   std::string_view name = line.substr(kBegin.size(), middle - kBegin.size());
   name = name.substr(0, name.find_last_not_of(' ') + 1);
-  add_time(sections.case_in_section(name), {.iterations = 1, .real_ns = *ns});
+  add_printed_time(sections.case_in_section(name), digits, 1, {.iterations = 1, .real_ns = *ns});
 }
 
 }  // namespace

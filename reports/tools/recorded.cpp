@@ -67,8 +67,18 @@ void read_pyperf(const Field& each, const Field& document, model::Run& run) {
   }
 }
 
-void read_hyperfine(const Field& each, model::Run& run) {
-  model::Case& benchmark = case_of(run, each.at("command").get<std::string>());
+/// "/NAME=VALUE" for each parameter of a benchmark, with `equals` in place of "=".
+std::string parameters_in(const Field& each, const std::string& key, char equals) {
+  std::string text;
+  if (const auto parameters = member(each, key)) {
+    for (const auto& [name, value] : parameters->get<std::map<std::string, std::string>>()) {
+      text += fmt::format("/{}{}{}", name, equals, value);
+    }
+  }
+  return text;
+}
+
+void read_hyperfine(const Field& each, model::Case& benchmark) {
   double cpu_s = 0;
   for (const char* key : {"user", "system"}) {
     if (const auto part = member(each, key)) cpu_s += part->get<double>();
@@ -128,13 +138,7 @@ Numbers scores_of(const Field& metric) {
 
 /// The name of a benchmark of JMH, with its parameters.
 std::string jmh_name(const Field& each) {
-  auto name = each.at("benchmark").get<std::string>();
-  if (const auto parameters = member(each, "params")) {
-    for (const auto& [key, value] : parameters->get<std::map<std::string, std::string>>()) {
-      name += fmt::format("/{}={}", key, value);
-    }
-  }
-  return name;
+  return each.at("benchmark").get<std::string>() + parameters_in(each, "params", '=');
 }
 
 /// Which of its quantities JMH has measured: "avgt", "thrpt", "sample".
@@ -186,9 +190,20 @@ model::Run parse_pyperf(const std::filesystem::path& path, std::string_view text
 model::Run parse_hyperfine(const std::filesystem::path& path, std::string_view text) {
   return json::read_file_text(path, text, "is no result of hyperfine: ",
                               "hyperfine --export-json FILE writes one", [](const Field& document) {
+                                const Field results = document.at("results");
+                                std::map<std::string, int> commands;
+                                for (const Field& each : results.elements()) {
+                                  ++commands[each.at("command").get<std::string>()];
+                                }
                                 model::Run run;
-                                for (const Field& each : document.at("results").elements())
-                                  read_hyperfine(each, run);
+                                for (const Field& each : results.elements()) {
+                                  auto name = each.at("command").get<std::string>();
+                                  // A parameter may be used only beside it, as in --prepare.
+                                  if (commands[name] > 1) {
+                                    name += parameters_in(each, "parameters", ':');
+                                  }
+                                  read_hyperfine(each, case_of(run, name));
+                                }
                                 return run;
                               });
 }

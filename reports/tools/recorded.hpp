@@ -21,7 +21,8 @@ namespace taskbench::reports::tools {
 [[nodiscard]] model::Run parse_pyperf(const std::filesystem::path& path, std::string_view text);
 
 /// Reads a file of `hyperfine --export-json`, a repetition for each run of a command. Its CPU times
-/// are the mean of all runs. Parameters are a part of a command.
+/// are the mean of all runs. Parameters are a part of a command, and also follow it if several
+/// results have the same one: "./bench/branch:main".
 [[nodiscard]] model::Run parse_hyperfine(const std::filesystem::path& path, std::string_view text);
 
 /// Reads Criterion's files in the folder "new" of one benchmark: the texts of benchmark.json, and

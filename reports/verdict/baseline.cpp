@@ -287,7 +287,7 @@ bool same_processes(const Series& a, const Series& b) {
 }
 
 /// The verdict of a row from its comparisons with both series.
-void decide(BaselineRow& row, const BaselineReport& report) {
+void decide_row(BaselineRow& row, const BaselineReport& report) {
   row.verdict = row.rolling.verdict;
   row.improved = row.rolling.improved;
   if (row.verdict != Verdict::fail && row.anchor && !report.anchor_void &&
@@ -423,7 +423,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
     row.now_ns = row.baseline_ns * (1 + row.rolling.change);
     bool of_anchor = false;  // shown or a failure, but no reason for an undecided row
     if (row.anchor) row.anchor = against(*anchor, of_anchor);
-    decide(row, report);
+    decide_row(row, report);
   }
   report.overall = overall(report.rows);
   report.environment_moved = report.overall == Verdict::inconclusive &&

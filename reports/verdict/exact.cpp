@@ -61,7 +61,7 @@ InstructionsVerdict judge_instructions(std::span<const double> base, std::span<c
 }
 
 KindVerdict judge_kind(std::string kind, std::span<const double> base, std::span<const double> head,
-                       bool acknowledged) {
+                       bool acknowledged, const LeastChange& least) {
   const std::vector<double> differences =
       differences_of(base, head, 0, [](double less, double more) { return more - less; });
   KindVerdict result;
@@ -69,7 +69,7 @@ KindVerdict judge_kind(std::string kind, std::span<const double> base, std::span
   result.base = stats::median(base);
   result.head = stats::median(head);
   result.repeats = std::ranges::max(differences) == 0;
-  result.threshold = std::max({kLeastEvents, kExactDelta * result.base, fence_of(differences)});
+  result.threshold = std::max(least.of(result.base), fence_of(differences));
   result.acknowledged = acknowledged && result.is_worse();
   if (result.is_worse() && !acknowledged) result.verdict = Verdict::fail;
   return result;

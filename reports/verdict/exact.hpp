@@ -57,9 +57,8 @@ struct KindVerdict {
   Verdict verdict = Verdict::pass;
   double base = 0;  ///< per iteration, median over the counts
   double head = 0;
-  /// Per iteration; a greater change counts. If the counts of each side are equal: kLeastEvents, or
-  /// kExactDelta of base if that is more. If not, at least Q3 + 3 IQR of the differences between
-  /// two counts of one side.
+  /// Per iteration; a greater change counts. If the counts of each side are equal: the least that
+  /// matters. If not, at least Q3 + 3 IQR of the differences between two counts of one side.
   double threshold = 0;
   bool repeats = false;
   bool acknowledged = false;
@@ -68,10 +67,21 @@ struct KindVerdict {
   [[nodiscard]] bool is_better() const { return base - head > threshold; }
 };
 
+/// Smaller changes do not matter.
+struct LeastChange {
+  double absolute = kLeastEvents;
+  double relative = kExactDelta;  ///< to base
+
+  [[nodiscard]] double of(double base) const {
+    return absolute > relative * base ? absolute : relative * base;
+  }
+};
+
 /// FAIL if head has more by more than the threshold, unless acknowledged. Throws
 /// std::invalid_argument for fewer counts on a side than kLeastExactCounts, and for counts that are
 /// negative or not finite.
 [[nodiscard]] KindVerdict judge_kind(std::string kind, std::span<const double> base,
-                                     std::span<const double> head, bool acknowledged);
+                                     std::span<const double> head, bool acknowledged,
+                                     const LeastChange& least = {});
 
 }  // namespace taskbench::reports::verdict

@@ -127,12 +127,11 @@ std::vector<KindEffect> effects_of_kinds(const std::vector<double>& differences,
 }
 
 std::optional<double> with_another(const std::vector<double>& of_unit, std::size_t more,
-                                   const MetricVerdict& row, const stats::TrialErrors& errors,
-                                   std::size_t workloads) {
-  if (of_unit.size() < 2) return std::nullopt;
+                                   const MetricVerdict& row, std::size_t workloads) {
+  if (of_unit.size() < 2 || row.alpha <= 0) return std::nullopt;
   return finite(stats::minimum_failing_effect(stats::robust_deviation(of_unit),
                                               of_unit.size() + more, row.epsilon, row.delta,
-                                              {.alpha = errors.alpha, .workloads = workloads}));
+                                              {.alpha = row.alpha, .workloads = workloads}));
 }
 
 }  // namespace taskbench::reports::verdict

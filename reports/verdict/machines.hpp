@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "reports/model/paired.hpp"
-#include "reports/stats/sequential.hpp"
 #include "reports/verdict/metric.hpp"
 
 namespace taskbench::reports::verdict {
@@ -100,10 +99,10 @@ struct ByMachine {
                                                        const std::vector<Machine>& all,
                                                        model::Unit unit, double level);
 
-/// `detectable` of `row`, which rests on these observations, with one more machine.
+/// `detectable` of `row`, which rests on these observations, with one more machine. Empty if its
+/// look can fail nothing.
 [[nodiscard]] std::optional<double> with_another(const std::vector<double>& of_unit,
                                                  std::size_t more, const MetricVerdict& row,
-                                                 const stats::TrialErrors& errors,
                                                  std::size_t workloads);
 
 }  // namespace taskbench::reports::verdict

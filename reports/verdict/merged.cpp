@@ -134,6 +134,12 @@ void add_rounds(const std::vector<PartFile>& files, PairedTrial& all) {
   }
 }
 
+/// Whether this part has counted what it could: only part 1 does so, before its first block.
+bool has_counted(const PartFile& file) {
+  const PairedTrial& trial = file.trial;
+  return trial.setup.part->number == 1 && (trial.end || !trial.samples.empty());
+}
+
 /// The default unit for the verdict: with enough machines, the verdict should also hold for others
 /// like them.
 model::Unit usual_unit(const PairedTrial& all) {
@@ -159,6 +165,9 @@ PairedTrial merge(std::vector<PartFile> files, const MergeRules& rules) {
     have_ended = have_ended && each.trial.end;
     if (all.instructions.empty()) all.instructions = std::move(each.trial.instructions);
     if (all.uncounted.reason.empty()) all.uncounted = each.trial.uncounted;
+  }
+  if (all.setup.counts_first && !has_counted(files.front()) && all.uncounted.reason.empty()) {
+    all.uncounted.reason = "part 1, which counts for all, is missing or was cut short";
   }
   add_rounds(files, all);
   if (have_ended || rules.may_miss_some) all.end = model::TrialEnd::blocks;

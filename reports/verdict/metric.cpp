@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
+#include "reports/stats/distributions.hpp"
+#include "reports/stats/heterogeneity.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/stats/walsh.hpp"
@@ -21,15 +24,31 @@ void store_levels(const MetricSeries& series, double effect, MetricVerdict& row)
   row.head = std::exp(middle + half);
 }
 
+/// The end of an interval around the effect, with what the layouts leave open. Both errors are of
+/// independent causes, so their squares are added.
+double with_layouts(double end, double effect, double layout_error) {
+  return effect + std::copysign(std::hypot(end - effect, layout_error), end - effect);
+}
+
 /// Stores an interval with the errors that the look may spend at each end, so that the errors of
 /// all looks add up to that of the stated level: the end of a trial depends on its data.
-void store_interval(const MetricSeries& series, double pass_error, MetricVerdict& row) {
+void store_interval(const MetricSeries& series, double effect, double pass_error,
+                    MetricVerdict& row) {
   if (pass_error <= 0) return;
   const auto interval =
       stats::confidence_interval(series.differences, interval_level_of(pass_error));
   if (std::isinf(interval.low)) return;
-  row.low = finite_change(interval.low);
-  row.high = finite_change(interval.high);
+  row.low = finite_change(with_layouts(interval.low, effect, series.layout_error));
+  row.high = finite_change(with_layouts(interval.high, effect, series.layout_error));
+}
+
+/// The errors that looks share; of a merged trial those of this look, since earlier rounds may have
+/// spent some.
+stats::TrialErrors errors_at_end(stats::TrialErrors errors, const stats::Look& look) {
+  if (!errors.at_once) return errors;
+  if (look.alpha > 0) errors.alpha = look.alpha;
+  if (look.pass_error > 0) errors.pass_error = look.pass_error;
+  return errors;
 }
 
 /// Stores the power of a trial that ends after this many blocks, as defined for `detectable`.
@@ -42,11 +61,39 @@ void store_power(const MetricSeries& series, double effect, const stats::TrialEr
   if (end.alpha <= 0) return;  // the trial may not have this many blocks
   row.detectable = finite(stats::minimum_failing_effect(
       deviation, blocks, row.epsilon, row.delta, {.alpha = end.alpha, .workloads = workloads}));
-  row.blocks_needed =
-      stats::blocks_needed(deviation, effect, row.epsilon, row.delta, errors, workloads);
+  // For a PASS, blocks have to narrow the interval to what the layouts leave of it.
+  const double matters = std::log1p(row.delta);
+  double threshold = matters;
+  if (effect < matters) {
+    const double room = matters - effect;
+    if (series.layout_error >= room) return;
+    threshold = effect + std::sqrt(room * room - series.layout_error * series.layout_error);
+  }
+  const double delta = std::expm1(threshold);
+  row.blocks_needed = stats::blocks_needed(deviation, effect, std::min(row.epsilon, delta), delta,
+                                           errors, workloads);
 }
 
 }  // namespace
+
+double layout_error(const std::vector<double>& differences, const std::vector<std::size_t>& layouts,
+                    double pass_error) {
+  const std::set<std::size_t> all(layouts.begin(), layouts.end());
+  if (all.size() < 2 || differences.size() <= all.size()) return 0;
+  // The estimate does not follow outliers, and so neither do the means of the layouts.
+  constexpr double kFar = 3;
+  // Of the error, so that with that of the blocks it is all: simulated in docs/adr/0054.
+  constexpr double kShareOfLayouts = 0.7;
+  const double centre = stats::hodges_lehmann(differences);
+  const double far = kFar * stats::robust_deviation(differences);
+  std::vector<double> row;
+  for (const double each : differences) {
+    row.push_back(std::clamp(each, centre - far, centre + far));
+  }
+  const auto count = static_cast<double>(all.size());
+  const double quantile = stats::student_t_quantile(1 - kShareOfLayouts * pass_error, count - 1);
+  return std::max(0.0, quantile) * stats::deviation_between(row, layouts) / std::sqrt(count);
+}
 
 double interval_level_of(double pass_error) { return 1 - 2 * pass_error; }
 
@@ -76,16 +123,18 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     const double effect = stats::hodges_lehmann(d[i]);
     row.change = std::expm1(effect);
     store_levels(series[i], effect, row);
-    store_interval(series[i], look.pass_error, row);
+    store_interval(series[i], effect, look.pass_error, row);
+    row.layout_error = std::expm1(series[i].layout_error);
     row.p = slower.p[i];
     row.p_adjusted = slower.p_adjusted[i];
-    store_power(series[i], effect, errors, series.size() + absent.slower, row);
+    store_power(series[i], effect, errors_at_end(errors, look), series.size() + absent.slower, row);
+    const double upper_bound = look.pass_error > 0 ? stats::upper_bound(d[i], look.pass_error)
+                                                   : std::numeric_limits<double>::infinity();
     const Decision decision =
         decide({.effect = effect,
                 .p_slower_adjusted = slower.p_adjusted[i],
                 .p_faster_adjusted = faster.p_adjusted[i],
-                .upper_bound = look.pass_error > 0 ? stats::upper_bound(d[i], look.pass_error)
-                                                   : std::numeric_limits<double>::infinity()},
+                .upper_bound = with_layouts(upper_bound, effect, series[i].layout_error)},
                {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
     row.verdict = decision.verdict;
     row.improved = decision.improved;

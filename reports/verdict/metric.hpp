@@ -51,6 +51,9 @@ struct MetricVerdict {
   /// The relative change that a trial of this many blocks fails in four of five cases; empty if
   /// there are too few blocks for any.
   std::optional<double> detectable;
+  /// What the layouts that took turns leave open at each end of the interval, as a relative change:
+  /// layout_error(). 0 if they do not differ.
+  double layout_error = 0;
   /// Approximate number of blocks that lead to a verdict, if the true change is the measured one;
   /// empty if no number does.
   std::optional<std::size_t> blocks_needed;
@@ -67,7 +70,16 @@ struct MetricSeries {
   double epsilon = 0;
   double delta = 0;
   bool more_is_better = false;
+  double layout_error = 0;  ///< see layout_error()
 };
+
+/// By how much the mean of all layouts that there could be may exceed that of those which took
+/// turns, as the difference of logarithms. Added to the margin of the blocks, it leaves a chance of
+/// `pass_error` over all looks, whose layouts are the same. More blocks do not narrow it, but more
+/// layouts do. 0 if their differences are no greater than the scatter of blocks explains. `layouts`
+/// has the layout of each block.
+[[nodiscard]] double layout_error(const std::vector<double>& differences,
+                                  const std::vector<std::size_t>& layouts, double pass_error);
 
 /// Level of the intervals in reports: each end may be wrong with pass_error, over all looks.
 [[nodiscard]] double interval_level_of(double pass_error);

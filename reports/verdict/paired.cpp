@@ -14,6 +14,7 @@
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
 #include "reports/stats/summary.hpp"
+#include "reports/stats/walsh.hpp"
 #include "reports/verdict/counted.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -164,6 +165,23 @@ void set_thresholds(const PairedTrial& trial, const std::string& benchmark,
     series.epsilon = asked_for.epsilon;
     series.delta = asked_for.delta;
   }
+}
+
+/// What the layouts that took turns leave open of a series. Sides with equally many layouts have
+/// the same turns; otherwise those of each side count by themselves.
+double layout_error_of(const PairedTrial& trial, std::span<const std::size_t> blocks,
+                       const std::vector<double>& differences) {
+  std::map<Side, Numbers> layouts;
+  std::map<Side, std::size_t> last;
+  for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
+    last[sample.side] = static_cast<std::size_t>(sample.layout);
+    if (sample.position + 1 < model::kBlockSize) continue;
+    for (const auto& [side, layout] : last) layouts[side].push_back(layout);
+  }
+  const double of_base = layout_error(differences, layouts[Side::base], trial.setup.pass_error);
+  if (layouts[Side::base] == layouts[Side::head]) return of_base;
+  return std::hypot(of_base,
+                    layout_error(differences, layouts[Side::head], trial.setup.pass_error));
 }
 
 std::vector<CounterMove> moved_counters(const PairedTrial& trial,
@@ -332,8 +350,6 @@ void judge_family(const PairedTrial& trial, const Observed& observed, const Judg
                   const Family& family, const Rows& earlier, std::vector<BenchmarkVerdict>& rows) {
   const auto& setup = trial.setup;
   const Numbers machines = observed.machines_of(now.blocks);
-  stats::TrialErrors errors = errors_of(trial);
-  if (is_merged(trial) && now.look.alpha > 0) errors.alpha = now.look.alpha;
   std::vector<MetricSeries> series;
   Numbers places;  // in `rows`
   for (std::size_t i = 0; i < now.benchmarks.size(); ++i) {
@@ -342,12 +358,13 @@ void judge_family(const PairedTrial& trial, const Observed& observed, const Judg
     auto own = series_of(trial, name, now.blocks, family);
     if (!own) continue;
     set_thresholds(trial, name, now.blocks, family, *own);
+    own->layout_error = layout_error_of(trial, now.blocks, own->differences);
     own->differences = observations(own->differences, machines, observed.unit);
     series.push_back(*std::move(own));
     places.push_back(i);
   }
   std::vector<MetricVerdict> verdicts = judge_metric(
-      series, absent_from(trial, now, earlier, family), errors, setup.seed, now.look,
+      series, absent_from(trial, now, earlier, family), errors_of(trial), setup.seed, now.look,
       observed.unit == model::Unit::machine ? kOutlyingMachine : stats::kNothingOutlies);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (auto& needed = verdicts[i].blocks_needed) {  // in blocks, for either kind of observation
@@ -410,8 +427,8 @@ void add_machines(const PairedTrial& trial, const Observed& observed, const Judg
     by.spread = std::expm1(spreads[i].deviation);
     by.p_equal = spreads[i].p_adjusted;
     by.other = others[i];
-    by.detectable_with_another = with_another(observations(differences[i], machines, observed.unit),
-                                              more, row, errors_of(trial), rows.size());
+    by.detectable_with_another =
+        with_another(observations(differences[i], machines, observed.unit), more, row, rows.size());
   }
 }
 
@@ -434,6 +451,7 @@ void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
 }
 
 /// Judges metrics without a ratio, since a process reports 0 or less: as counts, or not at all.
+/// Counts that do not repeat pass only if the differences of the blocks exclude what matters.
 void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
   const Numbers blocks = blocks_with(trial, row.name);
   for (const model::JudgedMetric& metric : trial.setup.judged) {
@@ -442,8 +460,10 @@ void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
       continue;
     }
     const char* why = nullptr;
+    bool are_whole = true;
     std::vector<double> base;
     std::vector<double> head;
+    std::vector<double> differences;
     for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
       const auto value = counter_of(sample, row.name, metric.name.c_str());
       if (!value) {
@@ -451,14 +471,25 @@ void judge_without_ratio(const PairedTrial& trial, BenchmarkVerdict& row) {
       } else if (*value < 0 && why == nullptr) {
         why = "a process reports a negative value, which has no ratio";
       }
-      (sample.side == Side::base ? base : head).push_back(value.value_or(0));
+      const double known = value.value_or(0);
+      are_whole = are_whole && known == std::floor(known);
+      if (sample.position == 0) differences.push_back(0);
+      differences.back() += (sample.side == Side::base ? -known : known) / 2;
+      (sample.side == Side::base ? base : head).push_back(known);
     }
-    if (why == nullptr && !metric.more_is_better) {
-      row.kinds.push_back(judge_kind(metric.name, base, head, false));
-    } else {
-      row.judged.push_back(
-          {{}, metric.name, metric.more_is_better, why == nullptr ? "a process reports 0" : why});
+    if (why == nullptr && metric.more_is_better) why = "a process reports 0";
+    if (why == nullptr) {
+      // Half an event is no event, but half of another unit may be much.
+      const LeastChange least{are_whole ? kLeastEvents : 0, metric.delta};
+      const KindVerdict counts = judge_kind(metric.name, base, head, false, least);
+      if (counts.repeats || counts.is_worse() ||
+          stats::upper_bound(differences, trial.setup.pass_error) <= least.of(counts.base)) {
+        row.kinds.push_back(counts);
+        continue;
+      }
+      why = "a process reports 0, and the values of the others differ too much";
     }
+    row.judged.push_back({{}, metric.name, metric.more_is_better, why});
   }
 }
 

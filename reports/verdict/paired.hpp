@@ -35,7 +35,7 @@ struct BenchmarkVerdict : MetricVerdict {
   /// as much CPU time again if that is a tiny part of the sum. Waiting for a CPU does not count.
   std::optional<MetricVerdict> cpu;
   /// For the metrics of the setup that both sides report. A metric that is 0 in a process is among
-  /// `kinds` instead, if less of it is better.
+  /// `kinds` instead, if less of it is better and its values show whether it has grown.
   std::vector<JudgedVerdict> judged;
   std::vector<CounterMove> counters;                ///< the counters that moved most, at most three
   std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them

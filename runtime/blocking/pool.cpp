@@ -134,7 +134,7 @@ void Pool::close() noexcept {
 }
 
 bool Pool::join(Clock::time_point deadline) noexcept {
-  if (pool_of_this_thread() == this) deadline = Clock::now();
+  if (has_this_thread()) deadline = Clock::now();
   for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
     std::list<Thread> ended;
     bool done = false;
@@ -154,6 +154,8 @@ void Pool::detach() noexcept {
   for (Thread& each : threads_) each.thread.detach();
   for (Thread& each : ended_) each.thread.detach();
 }
+
+bool Pool::has_this_thread() const noexcept { return pool_of_this_thread() == this; }
 
 BlockingCounters Pool::counters() const {
   const base::LockGuard lock(mutex_);

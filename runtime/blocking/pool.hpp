@@ -67,6 +67,9 @@ class Pool {
   /// Instead of another join(): leaves the threads to end by themselves.
   void detach() noexcept;
 
+  /// Whether the calling thread is in a call of this pool.
+  [[nodiscard]] bool has_this_thread() const noexcept;
+
   [[nodiscard]] BlockingCounters counters() const;
 
  private:

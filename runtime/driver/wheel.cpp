@@ -79,6 +79,12 @@ void Wheel::cancel(Timer& timer) noexcept {
   task::drop_reference(waiter);
 }
 
+void Wheel::forget_cancelled(By by) noexcept {
+  const Section section(*this, by);
+  // relaxed: W2. Neither is later than any timer; a slot may begin before its first one is due.
+  next_.store(std::max(next_.load(base::relaxed), next_slot()), base::relaxed);
+}
+
 void Wheel::fire(Tick now, By by) noexcept {
   std::array<task::Header*, kTasksAtOnce> woken;
   std::size_t count = 0;

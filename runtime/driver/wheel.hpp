@@ -63,6 +63,9 @@ class alignas(base::kFalseSharingBytes) Wheel {
   /// Wakes the tasks that wait for `now` or earlier.
   void fire(Tick now, By by) noexcept;
 
+  /// Brings next() up to date: timers that were cancelled have left it too early.
+  void forget_cancelled(By by) noexcept;
+
   /// The tick at which to look here again; kNever: there are no timers.
   [[nodiscard]] Tick next() const noexcept {
     // relaxed: the fences of Driver::sleep_inside() and interrupt() order it; elsewhere a hint

@@ -30,8 +30,10 @@ void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& opti
       engine.close();
       join_threads();
       // Drains tasks that the threads' hooks have spawned: no thread has drained, as threads that
-      // were never started count as not having left.
+      // were never started count as not having left. Hooks may also have begun blocking calls.
+      engine.blocking_pool().close();
       work.drain();
+      static_cast<void>(engine.blocking_pool().join(Engine::Clock::time_point::max()));
       throw;
     }
   }

@@ -31,7 +31,8 @@ class WorkerThreads {
   };
 
   /// Starts `options.workers` threads, each of which owns `engine`. Throws std::system_error if the
-  /// system gives no more; the engine has then been closed and drained.
+  /// system gives no more; the engine has then been closed and drained, and its blocking calls have
+  /// ended.
   void start(Engine& engine, Work& work, const RuntimeOptions& options);
 
   /// Starts another thread, as worker `index`. The caller is in run_worker(), or knows of a thread

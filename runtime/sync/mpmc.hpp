@@ -147,7 +147,10 @@ class End {
 template <class T, Channel::Side side>
 class Await : private task::Leaf {
  public:
-  bool await_ready() const noexcept { return false; }
+  bool await_ready() const noexcept {
+    // A message that is in the channel is not sent once more by another await.
+    return side == Channel::Side::send && !message_;
+  }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
     return task::suspend_with_budget(*this, coroutine);
@@ -231,7 +234,9 @@ class Receiver : public detail::End<T, detail::Channel::Side::receive> {
 
   class [[nodiscard]] Receiving : public detail::Await<T, detail::Channel::Side::receive> {
    public:
-    std::optional<T> await_resume() noexcept { return std::move(this->message_); }
+    std::optional<T> await_resume() noexcept {
+      return std::exchange(this->message_, std::nullopt);  // another await begins without one
+    }
 
    private:
     friend class Receiver;

@@ -86,6 +86,7 @@ bool Channel::drop_end(Side side) noexcept {
 /// Ends the wait.
 void Channel::Wait::leave() noexcept {
   is_waiting_ = false;
+  in_vain_ = 0;
   if (std::exchange(is_first_, false)) --waiters().first;
   channel_.set_attention();
 }

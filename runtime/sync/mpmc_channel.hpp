@@ -230,7 +230,7 @@ class Channel::Wait : private sync::detail::Waiter {
   const Side side_;
   bool is_waiting_ = false;  // was queued, and has not seen the outcome; its own task only
   bool is_first_ TASKBENCH_GUARDED_BY(channel_.mutex_) = false;
-  int in_vain_ = 0;  // wake-ups
+  int in_vain_ = 0;  // wake-ups since the wait began
 };
 
 }  // namespace taskbench::rt::sync::mpmc::detail

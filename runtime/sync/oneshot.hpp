@@ -158,7 +158,11 @@ class Receiver {
 
    private:
     static bool poll_word(task::Leaf* leaf, task::Header* waiter) {
-      return static_cast<Awaiter*>(leaf)->receiver_.register_waiter(waiter);
+      Receiver& receiver = static_cast<Awaiter*>(leaf)->receiver_;
+      TASKBENCH_ASSERT(
+          receiver.cell_ != nullptr,
+          "a oneshot Receiver is awaited by one branch of a task, and not moved meanwhile");
+      return receiver.register_waiter(waiter);
     }
     Receiver& receiver_;
   };

@@ -29,6 +29,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/task/awaitable.hpp"
 #include "runtime/task/task.hpp"
 
@@ -101,7 +102,8 @@ class BranchesOf : public Branches {
     std::apply([task](auto&... each) { (each.become_branch_of(task), ...); }, tasks);
   }
   template <class T>
-  static void begin(std::vector<Task<T>>& tasks, Header* task) noexcept {
+  void begin(std::vector<Task<T>>& tasks, Header* task) noexcept {
+    TASKBENCH_ASSERT(tasks.size() == headers_.size(), "a join or select is awaited once");
     for (Task<T>& each : tasks) each.become_branch_of(task);
   }
 };

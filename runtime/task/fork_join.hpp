@@ -163,7 +163,8 @@ Fork<> run_range(Function& fork, ForkResults<T>& results, std::size_t begin, std
     co_await ForkVector<T>(make_forks<T>(fork, begin, end));
   } else {
     std::vector<T> part = co_await ForkVector<T>(make_forks<T>(fork, begin, end));
-    for (T& each : part) results.slots[begin++].emplace(std::move(each));
+    // Not T&: a vector of bool has no references to its values.
+    for (auto&& each : part) results.slots[begin++].emplace(std::move(each));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/task/fork.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/task/poll.hpp"
 #include "runtime/task/task.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
@@ -124,31 +125,6 @@ void finish(Header* task) noexcept {
   }
 }
 
-/// Asks the leaf, if there is one. True: the coroutine, whose address is returned in `coroutine`,
-/// has to be resumed, as the leaf has forgotten it.
-bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
-  if ((task->resume & kLeafTag) == 0) {
-    coroutine = reinterpret_cast<void*>(task->resume);
-    return true;
-  }
-  Leaf* const leaf = reinterpret_cast<Leaf*>(task->resume & ~kLeafTag);
-  if (!leaf->poll(leaf, task)) return false;
-  coroutine = std::exchange(leaf->waiting, nullptr).address();
-  return true;
-}
-
-/// Lets the coroutine go on if its leaf is ready. `before`: the disposition of a poll that does
-/// nothing else. Always inlined, so that the poll of a task costs no more than without branches.
-[[gnu::always_inline]] inline Disposition go_on(Header* task, Disposition before) noexcept {
-  task->disposition = before;
-  void* coroutine = nullptr;
-  if (leaf_is_ready(task, coroutine)) {
-    task->resume = 0;
-    std::coroutine_handle<>::from_address(coroutine).resume();
-  }
-  return task->disposition;
-}
-
 /// For a coroutine that has returned without saying where the task goes on: it awaits forks, or was
 /// compiled to transfer through here (transfer_to). Not inlined: coroutines that transfer by tail
 /// calls never come here.
@@ -178,6 +154,36 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
 void schedule_woken(Header* task) noexcept {
   trace::planted_delay(DelaySite::wake);
   task->scheduler->schedule(task);
+}
+
+/// What follows in a poll when the coroutine has returned, or was not resumed; `ended` is the
+/// task's disposition. Inlined, so that poll() is no longer than without end_poll().
+[[gnu::always_inline]] inline Polled end_of_poll(Header* task, Disposition ended) noexcept {
+  for (;;) {
+    if (ended == Disposition::yielded) return Polled::yielded;
+    if (ended == Disposition::finished) {
+      destroy_coroutine(task);
+      finish(task);
+      return Polled::finished;
+    }
+    if (task->resume != 0) [[likely]]
+      break;
+    ended = go_on_elsewhere(task);
+    if (ended == Disposition::handed_over) return Polled::idle;
+  }
+  if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
+  const std::uint32_t references = task->pending_references;
+  task->pending_references = 0;
+  switch (task->state.suspend(references)) {
+    case State::Suspend::idle:
+      return Polled::idle;
+    case State::Suspend::again:
+      return Polled::woken;
+    case State::Suspend::cancel:
+      break;
+  }
+  cancel(task);
+  return Polled::finished;
 }
 
 }  // namespace
@@ -224,32 +230,10 @@ Polled poll(Header* task) noexcept {
     cancel(task);
     return Polled::finished;
   }
-  for (Disposition ended = go_on(task, Disposition::pending);;) {
-    if (ended == Disposition::yielded) return Polled::yielded;
-    if (ended == Disposition::finished) {
-      destroy_coroutine(task);
-      finish(task);
-      return Polled::finished;
-    }
-    if (task->resume != 0) [[likely]]
-      break;
-    ended = go_on_elsewhere(task);
-    if (ended == Disposition::handed_over) return Polled::idle;
-  }
-  if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
-  const std::uint32_t references = task->pending_references;
-  task->pending_references = 0;
-  switch (task->state.suspend(references)) {
-    case State::Suspend::idle:
-      return Polled::idle;
-    case State::Suspend::again:
-      return Polled::woken;
-    case State::Suspend::cancel:
-      break;
-  }
-  cancel(task);
-  return Polled::finished;
+  return end_of_poll(task, go_on(task, Disposition::pending));
 }
+
+Polled end_poll(Header* task, Disposition ended) noexcept { return end_of_poll(task, ended); }
 
 bool spend_budget(Header* task) noexcept {
   begin_budget(task);

@@ -100,7 +100,11 @@ class [[nodiscard]] JoinHandle {
     bool await_ready() const noexcept { return handle_.header_->state.is_complete(); }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-      return task::suspend_on(*this, coroutine);
+      // As suspend_on() does, but without the check of a later poll: the constructor has made it.
+      task::Header* const waiter = task::task_of(coroutine);
+      if (task::join_poll(handle_.header_, waiter)) return false;
+      task::resume_when_ready(waiter, *this, coroutine);
+      return true;
     }
     T await_resume() {
       // Consumes the handle's end whether this returns or throws.
@@ -111,7 +115,11 @@ class [[nodiscard]] JoinHandle {
 
    private:
     static bool poll_join(task::Leaf* leaf, task::Header* waiter) {
-      return task::join_poll(static_cast<Awaiter*>(leaf)->handle_.header_, waiter);
+      task::Header* const awaited = static_cast<Awaiter*>(leaf)->handle_.header_;
+      TASKBENCH_ASSERT(awaited != nullptr,
+                       "a JoinHandle is awaited by one branch of a task, and neither detached nor "
+                       "moved meanwhile");
+      return task::join_poll(awaited, waiter);
     }
     JoinHandle& handle_;
   };

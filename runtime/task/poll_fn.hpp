@@ -42,7 +42,7 @@ class PollFn : private Leaf {
     return suspend_on(*this, coroutine);
   }
   typename Result::value_type await_resume() {
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return std::move(*result_);
   }
 

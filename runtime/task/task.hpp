@@ -234,7 +234,11 @@ class [[nodiscard]] Task {
   /// For the runtime: the coroutine runs inside `task` from here on, beside others.
   void become_branch_of(task::Header* task) noexcept {
     TASKBENCH_ASSERT(frame_ != nullptr, "a join or select is awaited once");
-    handle().promise().set_awaited(task, {});
+    auto& promise = handle().promise();
+    // What the coroutine awaits would go on in the first task.
+    TASKBENCH_ASSERT(promise.context() == nullptr || promise.context() == task,
+                     "a join or select that has begun in one task goes on in no other");
+    promise.set_awaited(task, {});
   }
 
   /// For the runtime: gives the coroutine up, as a header that is ready to be spawned.

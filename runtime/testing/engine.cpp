@@ -135,6 +135,9 @@ void Engine::do_what_is_due() noexcept {
 }
 
 bool Engine::move_on() {
+  // What was given up is not waited for: a time-out that was not needed, or an advance().
+  timers().forget_cancelled(driver::Wheel::By::owner);
+  std::erase_if(stops_, [](const auto& stop) { return stop.second.use_count() == 1; });
   const World::Time timer = driver().next_timer();
   const World::Time next = std::min(timer, world_.next_action());
   const World::Time stop = stops_.empty() ? World::Time::max() : stops_.begin()->first;

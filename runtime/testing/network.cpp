@@ -179,8 +179,22 @@ void Network::transmit(const ConnectionRef& connection, unsigned from, Segment s
 }
 
 void Network::lose(const ConnectionRef& connection, unsigned from, Segment segment) {
+  using Kind = Segment::Kind;
   if (world_.traces()) note(*connection, from, "is lost");
-  const bool connects = segment.kind == Segment::Kind::syn;
+  const bool answers = segment.kind == Kind::accepted || segment.kind == Kind::reset;
+  if (answers && connection->ends[1 - from].connects()) {
+    if (!connection->ends[from].is_established) {
+      // It was refused, and is tried again.
+      segment.kind = Kind::syn;
+      from = 1 - from;
+    } else if (segment.losses == 0) {
+      world_.later(127s, [this, connection, from] {
+        End& end = connection->ends[1 - from];
+        if (end.connects()) fail(end, ETIMEDOUT);
+      });
+    }
+  }
+  const bool connects = segment.kind == Kind::syn;
   const unsigned losses = segment.losses++;
   constexpr nanoseconds kFirst = 200ms;
   constexpr nanoseconds kLongest = 120s;
@@ -242,7 +256,7 @@ void Network::arrive_at_listener(const ConnectionRef& connection, Segment segmen
   const bool is_foreign = connection->ends[0].host != end.host;
   if (listener == nullptr || listener->backlog == 0 ||
       (is_foreign && is_loopback(listener->address))) {
-    transmit(connection, 1, {.kind = Segment::Kind::reset});
+    transmit(connection, 1, {.kind = Segment::Kind::reset, .losses = segment.losses});
     return;
   }
   if (listener->pending.size() >= static_cast<std::size_t>(listener->backlog)) {

@@ -5,7 +5,7 @@
 // ... 120 s, as TCP does; after 16 attempts in vain (15 minutes) the connection fails with
 // ETIMEDOUT, and a connect after 127 s. So loss never leaves a hole in a stream, but makes it late;
 // a lost datagram is gone. A reset is not sent again: a lost one leaves the other end half-open
-// until it writes.
+// until it writes, or lets it ask again if it connects.
 //
 // A segment for an end that its host no longer knows is answered with a reset, as by the system:
 // the host has crashed and is back, the end was closed with bytes unread, the socket was closed.
@@ -89,11 +89,14 @@ class Network final : public driver::Simulation {
  private:
   using Address = net::SocketAddress;
 
+  /// Sockets that ask for any port get one from here to the last.
+  static constexpr std::uint16_t kFirstAnyPort = 49'152;
+
   struct Host {
     std::string name;
     bool is_down = false;
     bool is_isolated = false;
-    std::uint16_t next_port = 49'152;
+    std::uint16_t next_port = kFirstAnyPort;
   };
   struct Socket;
   struct Segment;

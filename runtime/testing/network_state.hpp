@@ -47,6 +47,7 @@ struct Network::End {
   bool is_deaf = false;  // after shutdown(SHUT_RD)
 
   [[nodiscard]] std::size_t size() const noexcept { return received.size() - read; }
+  [[nodiscard]] bool connects() const noexcept { return is_known && !is_established; }
 };
 
 struct Network::Connection {

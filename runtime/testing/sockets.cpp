@@ -72,9 +72,10 @@ int Network::bind(Socket& socket, Address address) {
       return -EADDRNOTAVAIL;
     }
     std::uint16_t& next = hosts_[socket.host].next_port;
-    while (address.port() == 0) {
+    for (int left = UINT16_MAX + 1 - kFirstAnyPort; address.port() == 0; --left) {
+      if (left == 0) return -EADDRINUSE;
       Address chosen = with_port(address, next);
-      next = next == UINT16_MAX ? 49'152 : static_cast<std::uint16_t>(next + 1);
+      next = next == UINT16_MAX ? kFirstAnyPort : static_cast<std::uint16_t>(next + 1);
       if (!bound_.contains(place_of(socket.host, socket.type, chosen))) address = chosen;
     }
   }
@@ -87,7 +88,8 @@ int Network::bind(Socket& socket, Address address) {
 
 int Network::bind_to_any_port(Socket& socket, const Address& peer) {
   if (socket.place || peer.family() == AF_UNIX) return 0;
-  return bind(socket, is_loopback(peer) ? with_port(peer, 0) : address(socket.host, 0));
+  const Address any = is_loopback(peer) ? with_port(peer, 0) : address(socket.host, 0);
+  return bind(socket, any) == 0 ? 0 : -EADDRNOTAVAIL;  // no port is left
 }
 
 int Network::bind(int descriptor, const sockaddr* address, socklen_t size) {

@@ -25,6 +25,7 @@ BLOCKS = 12
 
 # Dies where the test says so, like a machine that is taken away.
 TASKBENCH = f"""#!/bin/sh
+echo "$*" >>~/calls
 case "$*" in
   *"--part $DIES/"*) kill -9 $$ ;;
   *--part*) exec {BINARY} "$@" --max-blocks {BLOCKS} --exact off ;;
@@ -144,6 +145,7 @@ class GitHub(Jobs):
                 answer = self.shell(
                     ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"], step["run"], folder,
                     {**self.WORKFLOW["env"], "BUILD": "./build", "PROGRAM": "bench",
+                     "KIND": "google-benchmark",
                      **{key: self.value(value, context)
                         for key, value in step.get("env", {}).items()},
                      "GITHUB_OUTPUT": f"{self.folder}/output",
@@ -200,6 +202,8 @@ class GitHub(Jobs):
         self.assertIn("FAIL: sort is 30.", (self.folder / "summary").read_text())
         installed = (self.folder / "installed").read_text().splitlines()
         self.assertEqual(len(installed), 1 + PARTS + 1)
+        calls = (self.folder / "calls").read_text()
+        self.assertEqual(calls.count(" --kind google-benchmark "), 1 + PARTS)
 
     def test_a_part_that_dies_costs_its_own_blocks(self):
         self.git("checkout", "--quiet", "-b", "request")

@@ -107,6 +107,13 @@ class Recipes(unittest.TestCase):
                 self.assertTrue(os.access(ROOT / script, os.X_OK), script)
         self.assertGreater(count, 30)
 
+    def test_gitlab_hands_on_what_the_recipe_for_one_machine_takes(self):
+        job = parsed(ROOT / "ci/gitlab/gate.gitlab-ci.yml")["taskbench-gate"]
+        known = {name for name in job["variables"] if name.startswith("GATE_")}
+        inherited = set(re.findall(r"GATE_[A-Z_]+", "\n".join(job["before_script"])))
+        used = set(re.findall(r"GATE_[A-Z_]+", GITLAB.read_text(encoding="utf-8")))
+        self.assertEqual(known - inherited - used, set())
+
     def test_the_jobs_have_no_token_and_parts_do_not_stop_each_other(self):
         workflow = parsed(GITHUB)
         self.assertEqual(workflow["permissions"], {"contents": "read"})
@@ -230,7 +237,11 @@ class Runs(unittest.TestCase):
         self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), HEAD_FAILED)
         (self.folder / "part-3.md").write_text(BASE_FAILED)
         self.run_here(*merge, status=3)
-        self.run_here(*merge, "--", "--inconclusive", "pass")
+        for meaning, status in (("inconclusive", 3), ("pass", 0), ("pass-always", 0), ("fail", 1),
+                                ("passing", 2)):
+            self.run_here(*merge, "--", "--inconclusive", meaning, status=status)
+            self.run_here(*merge, "--", f"--inconclusive={meaning}", status=status)
+        self.run_here(*merge, "--", "--title", "sort --inconclusive pass", status=3)
         self.assertEqual((self.folder / "taskbench-gate/comment.md").read_text(), BASE_FAILED)
         (self.folder / "part-3.md").unlink()
         self.run_here(*merge, status=2)
@@ -270,6 +281,8 @@ class Runs(unittest.TestCase):
             (self.folder / name).write_text(f"#!/bin/sh\n{body}\n")
             (self.folder / name).chmod(0o755)
         path = self.folder.resolve() / "mine"
+        (self.folder / "out").mkdir()
+        (self.folder / "out/part-list.c").touch()
         for script, hosts in (("gate-ssh", ("--hosts", "none")), ("gate-slurm", ())):
             answer = self.run_here(ROOT / "scripts" / script, "--programs", "built", *hosts,
                                    "--out", "out", "--taskbench", "./mine")
@@ -280,6 +293,7 @@ class Runs(unittest.TestCase):
             else:
                 self.assertIn(f"'--taskbench' '{path}'", jobs)
             (self.folder / "jobs").unlink()
+        self.assertTrue((self.folder / "out/part-list.c").exists())
 
     def test_a_head_that_crashes_in_some_parts_is_a_failure_whatever_the_others_find(self):
         for name, body in (("base", ""), ("head", CRASHES)):

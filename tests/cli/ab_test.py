@@ -177,14 +177,14 @@ class Verdicts(AbTest):
         self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
         runs = len(self.read("b.runs"))
         self.assertGreaterEqual(runs, 2 * 2 * 8)  # each of head's processes, and one more
-        always = self.program("c", body="cut = ('hash',)")  # on purpose
+        always = self.program("c", more=["cut hash"])  # on purpose
         self.ab(self.program("a"), always, "--max-blocks 8 --exact off --json r.json", status=1)
         self.assertEqual(self.verdicts()["hash"], "FAIL")
         self.assertLess(len(self.read("c.runs")), 2 * 2 * 8)  # not again in each process
 
     def test_a_benchmark_whose_name_has_its_own_length_is_not_measured_again(self):
         name = "sort/min_time:0.000"
-        sides = (self.program(each, f"{name}=1000", body=f"cut = ({name!r},)") for each in "ab")
+        sides = (self.program(each, f"{name}=1000", more=[f"cut {name}"]) for each in "ab")
         self.ab(*sides, "--exact off --json r.json")
         self.assertLess(len(self.read("b.runs")), 2 * self.result()["blocks"] + 8)
 
@@ -219,14 +219,14 @@ class Verdicts(AbTest):
         self.ab(*run, "fail", "--quiet", status=1)
 
     def test_more_cpu_time_at_the_same_wall_time_fails(self):
-        self.ab(self.program("a"), self.program("b", body="burnt = 1.3"),
+        self.ab(self.program("a"), self.program("b", more=["burnt 1.3"]),
                 "--json r.json --max-blocks 16", status=1)
         for row in self.result()["benchmarks"]:
             self.assertEqual((row["verdict"], row["cpu_time"]["verdict"]), ("PASS", "FAIL"))
 
     def test_a_metric_fails_where_it_is_judged_and_nowhere_else(self):
-        sides = (self.program("a", body='counters = {"nodes": 1000, "hits/s": 90}'),
-                 self.program("b", body='counters = {"nodes": 1120, "hits/s": 80}'))
+        sides = (self.program("a", more=["counter nodes=1000", "counter hits/s=90"]),
+                 self.program("b", more=["counter nodes=1120", "counter hits/s=80"]))
         options = "--json r.json --max-blocks 16"
         self.ab(*sides, options, status=0)
 
@@ -246,8 +246,8 @@ class Verdicts(AbTest):
         self.ab(*sides, f"{options} --judge less:hits/s=5%,nodes=30%", status=0)
 
     def test_a_metric_that_is_judged_is_repeated_resumed_and_merged(self):
-        sides = (self.program("a", body='counters = {"nodes": 1000}'),
-                 self.program("b", body='counters = {"nodes": 1120}'))
+        sides = (self.program("a", more=["counter nodes=1000"]),
+                 self.program("b", more=["counter nodes=1120"]))
         options = "--judge nodes=5% --max-blocks 16"
         whole = self.ab(*sides, f"{options} --journal j --json r.json", status=1)
         self.assertIn("--judge nodes=5%", self.result()["setup"]["reproduce"])
@@ -261,8 +261,8 @@ class Verdicts(AbTest):
         self.assertRegex(" ".join(merged.stdout.split()), r"by 1\d\.\d % more nodes ")
 
     def test_a_metric_that_cannot_be_judged_is_refused_before_anything_is_measured(self):
-        sides = (self.program("a", body='counters = {"nodes": 1000, "none": 0}'),
-                 self.program("b", body='counters = {"nodes": 1120, "none": 0}'))
+        sides = (self.program("a", more=["counter nodes=1000", "counter none=0"]),
+                 self.program("b", more=["counter nodes=1120", "counter none=0"]))
         for judge, status, says in (
             ("ndoes=5%", 5, "--judge: unknown metric 'ndoes'; did you mean 'nodes'?"),
             ("other=5%", 5, "--judge: unknown metric 'other'; there are nodes, none"),

@@ -132,7 +132,7 @@ class Saving(BaselineTest):
 
     def test_beside_others_that_use_the_cpus_nothing_is_saved_unless_asked_for(self):
         os.sched_setaffinity(0, CPUS)
-        program = self.program(body="time.sleep(0.2)")
+        program = self.program(body="time.sleep(0.1)")
         hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
         try:
             answer = self.baseline(f"save --program {program} --processes 7", status=4)

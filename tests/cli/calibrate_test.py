@@ -58,6 +58,14 @@ class Floors(CalibrateTest):
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(rows["sort"]["epsilon"], self.noise()["sort"]["epsilon"])
 
+    def test_programs_of_a_kind_that_has_to_be_named(self):
+        prints = ('for i in $(seq "$TASKBENCH_REPETITIONS"); do '
+                  'echo "sort 1.00$(($$ % 10))$i ms"; done')
+        copies = " ".join(self.script(name, prints) for name in ("1", "2"))
+        self.calibrate(f"{copies} {QUICK} --kind lines")
+        self.assertEqual(set(self.noise()), {"sort"})
+        jsonschema.validate(self.document(), SCHEMA)
+
     def test_what_else_was_calibrated_on_the_machine_stays(self):
         copies = self.copies()
         self.calibrate(f"{copies} {QUICK}")

@@ -329,7 +329,7 @@ sys.exit(255)
             ("open(out, 'w').write('{\"counter-value\" : \"12'), sys.exit()", "cannot be read"),
             ("open(out, 'w').close(), sys.exit()", "wrote no counts"),
             ("sys.exit()", "wrote no counts"),
-            ("subprocess.Popen(command), os.write(2, b'Events disabled\\nEvents enabled\\n'), "
+            ("start(command), os.write(2, b'Events disabled\\nEvents enabled\\n'), "
              "os.kill(os.getpid(), 9)", "perf stat was killed by signal 9 (Killed)"),
             ("hang_up()", "perf did not answer 'enable'"),
         ):
@@ -356,9 +356,9 @@ if measuring:
     def test_control_c_while_counting_leaves_no_process_and_no_file(self):
         env = self.fake_perf(f"""
 if measuring:
-    child = subprocess.Popen(["sleep", "1000"])
-    print(os.getpid(), child.pid, file=open({str(self.folder / "pids")!r}, "w", 1))
-    child.wait()
+    child = start(["sleep", "1000"])
+    print(os.getpid(), child, file=open({str(self.folder / "pids")!r}, "w", 1))
+    end_of(child)
 """)
         errors = self.interrupt(*self.arguments("cycles", "--quiet"),
                                 when=self.written("pids", lines=1), env=env)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 # Interprets our files as Google Benchmark programs: the system starts it because of `#!`. Each
 # benchmark takes its given time, multiplied by a factor that depends on the file's name and on how
-# often it ran before. A Python part may follow; it makes each process 20 times as slow to start.
+# often it ran before. A Python part may follow; it makes each process 20 times as slow to start, so
+# what does not change from run to run is said in lines of `Script` in benchmark_stand_in.cpp.
 STAND_IN = Path(os.environ["TASKBENCH_BINARY"]).resolve().parents[1] / "tests/benchmark_stand_in"
 
 # The Python part. `times` are in ns, by name; the other variables are fields of `Script` in
@@ -29,11 +30,12 @@ os.execv(stand_in, [stand_in, __file__, *sys.argv[1:]])
 """
 
 
-def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0):
-    """A program with the benchmarks `times`, as "NAME=NS NAME=NS". Before it measures, it runs
-    `body`, Python that may change its variables. A process sleeps `takes_s` for each benchmark that
-    it measures, so that a budget determines the number of processes however fast the machine is."""
-    lines = [f"#!{STAND_IN}", f"noise {noise}", f"takes {takes_s}"]
+def fake_benchmark(times, noise=0.002, body="", lists_by_filter=False, takes_s=0, more=()):
+    """A program with the benchmarks `times`, as "NAME=NS NAME=NS", and the lines `more`. Before it
+    measures, it runs `body`, Python that may change its variables, in place of `more`. A process
+    sleeps `takes_s` for each benchmark that it measures, so that a budget determines the number of
+    processes however fast the machine is."""
+    lines = [f"#!{STAND_IN}", f"noise {noise}", f"takes {takes_s}", *more]
     lines += [f"time {part}" for part in times.split()]
     lines += ["lists_by_filter"] if lists_by_filter else []
     python = BODY.format(
@@ -58,9 +60,10 @@ HANGS = "open({marker!r}, 'w').close(); import time; time.sleep(600)"
 # A perf that understands the command line of the real one and answers on the pipes, so that the
 # program under it switches counters and samples on and off as with the real one. `stat` prints what
 # the test says: `lines` are line templates by event; `script` prints `script`, and `evlist` prints
-# `recorded`. `body` runs before it measures.
+# `recorded`. `body` runs before it measures. It needs no modules that take longer to import than
+# all the rest does, as subprocess and threading do: the tests start a thousand.
 PERF = r"""#!{python} -IS
-import os, signal, subprocess, sys, threading, time
+import _signal, _thread, os, sys, time
 arguments = sys.argv[1:]
 def answer(command, text):
     if arguments[0] == command:
@@ -77,13 +80,19 @@ def all_of(name):
     return [options[i + 1] for i, word in enumerate(options) if word == name]
 events, out, control = all_of("-e"), all_of("-o")[0], all_of("--control")
 measuring = command[0] != "true"
+def start(words):
+    at_default = (_signal.SIGPIPE, _signal.SIGXFSZ)  # Python ignores them
+    return os.posix_spawnp(words[0], words, os.environ, setsigdef=at_default)
+def end_of(process):
+    status = os.waitpid(process, 0)[1]
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
 def hang_up():
     commands, answers = control[0][5:].split(",")
     listening = os.open(commands, os.O_RDWR)
-    child = subprocess.Popen(command)
+    child = start(command)
     os.read(listening, 7)
     os.close(os.open(answers, os.O_WRONLY))
-    sys.exit(child.wait())
+    sys.exit(end_of(child))
 {body}
 heard = b""
 if control:
@@ -93,8 +102,8 @@ if control:
         while True:
             heard += os.read(commands, 100)
             os.write(answers, {ack!r})
-    threading.Thread(target=serve, daemon=True).start()
-status = subprocess.call(command)
+    _thread.start_new_thread(serve, ())
+status = end_of(start(command))
 if arguments[0] == "stat":
     with open(out, "w") as file:
         file.write("# started on Sat Nov 21 11:36:10 2026\n\n")

@@ -87,10 +87,11 @@ class Failed(CommandTest):
     """Failures that only show when writing: the result must not be lost with the file."""
 
     def test_device_without_space(self):
-        result = self.taskbench("run --json /dev/full --json-flat flat.json", *self.small(),
+        names = ("chained_spawn", "ping_pong")
+        result = self.taskbench("run --json /dev/full --json-flat flat.json", *self.small(*names),
                                 status=2)
         self.assertIn('taskbench: error: cannot write "/dev/full": ', result.stderr)
-        for name in self.workload_names():
+        for name in names:
             self.assertIn(name, result.stdout)
         self.assertIn("benchmarks", self.load("flat.json"))
 
@@ -98,10 +99,9 @@ class Failed(CommandTest):
         folder = self.folder / "results"
         folder.mkdir()
         process = self.start("run --workers 4 --json results/r.json",
-                             *self.small("chained_spawn", min_time="1s", repetitions=1))
+                             *self.small("chained_spawn", min_time="500ms", repetitions=1))
         # The check leaves nothing behind, so the folder can be removed once it is done.
-        while process.poll() is None and not self.measuring(process.pid):
-            pass
+        self.wait_until(lambda: self.measuring(process.pid), process)
         folder.rmdir()
         stdout, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 2, stderr)

@@ -229,7 +229,7 @@ def option_cases(rng, commands):
     """Returns a command with some of its options, some of them with odd values."""
     words, options = rng.choice(commands)
     given = list(words)
-    if words[:1] in (["run"], ["trace"], ["profile"]):
+    if words in (["run"], ["trace"], ["profile"]):
         given += [rng.choice(("ping_pong", "chained_spawn", "yield_many", "ping_pnog"))]
     cheap = {"--repetitions": "1", "--min-time": "100us", "--workers": "1", "--out": "out",
              "--max-blocks": "1", "--budget": "1s", "--base": "./p1", "--head": "./p2",
@@ -342,11 +342,17 @@ class Answer:
                 yield f"the message names none of {sorted(set(case.names))[:20]}"
 
 
+# The options that `run` has for a --program, and the first of them for nothing else.
+OF_PROGRAMS = ("--workload", "--processes", "--kind", "--filter", "--repetitions", "--min-time",
+               "--seed", "--timeout", "--format", "--json", "--json-flat", "--report", "--quiet")
+ONLY_OF_PROGRAMS = ("--program", *OF_PROGRAMS[:3])
+
+
 def describe_commands():
     """Returns each command with its options, which map to the label of their value, or None."""
     found = []
-    for words in ([], ["run"], ["ab"], ["gate"], ["calibrate", "./p1", "./p2", "--trust-me"],
-                  ["compare"],
+    for words in ([], ["run"], ["run", "--program", "./p1"], ["ab"], ["gate"],
+                  ["calibrate", "./p1", "./p2", "--trust-me"], ["compare"],
                   ["report", "result.json"], ["profile"], ["trace"], ["list"], ["completion"],
                   ["help"], ["baseline"], ["baseline", "save"], ["baseline", "compare"],
                   ["baseline", "list"], ["baseline", "show"], ["baseline", "rm"]):
@@ -356,6 +362,9 @@ def describe_commands():
         options = {m.group(1): m.group(2)
                    for m in re.finditer(r"(?m)^  (--[a-z-]+)(?: ([A-Zi]\S*))?(?:  |$)", text)}
         options.pop("--help", None)
+        if words[:1] == ["run"]:
+            options = {name: label for name, label in options.items()
+                       if (name in OF_PROGRAMS if words[1:] else name not in ONLY_OF_PROGRAMS)}
         found.append((words, options))
     return found
 
@@ -400,7 +409,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--cases", type=int, default=150)
+    parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--seconds", type=float, help="end after so long, whatever --cases says")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="default: drawn")
     parser.add_argument("--only", type=int, help="run this one case, and show it")

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The first gate of each folder in examples/gate, run by the command in its README."""
 
+import os
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -72,6 +74,16 @@ class Go(GateExample):
                   "--workload", "BenchmarkSizes/n=100,BenchmarkA")
         self.assertEqual(set(self.verdicts()), {"BenchmarkA", "BenchmarkSizes/n=100"})
         self.gate("--workload", "BenchmarkSizes/n=1", status=2)
+
+    def test_a_package_of_the_standard_library_is_recognised_and_measured(self):
+        self.of("go")
+        subprocess.run(["go", "test", "-c", "-o", self.folder / "sort.test", "sort"],
+                       cwd=self.repository, env={**os.environ, **self.env}, check=True)
+        self.taskbench("ab --base ./sort.test --head ./sort.test --run-identical --max-blocks 1 "
+                       "--workload BenchmarkSearchWrappers,BenchmarkSortInt1K --json r.json",
+                       status=3)
+        self.assertEqual(set(self.verdicts()), {"BenchmarkSearchWrappers", "BenchmarkSortInt1K"})
+        self.assertEqual(self.load("r.json")["setup"]["kind"], "go")
 
 
 @needs("rust")

@@ -277,12 +277,11 @@ class Files(GateTest):
         self.cut("j", -3)
         builds = self.read("builds")
         shutil.rmtree(self.folder / "cache")
-        (self.folder / "j").chmod(0o444)
-        self.folder.chmod(0o755)
         with open(self.folder / "j", "rb") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            self.refused(f"gate {REVISIONS} {self.how} {self.files} --resume",
-                         says="another taskbench is writing to it", cwd=self.repository)
+            for resume in ("", "--resume"):
+                self.refused(f"gate {REVISIONS} {self.how} {self.files} {resume}",
+                             says="another taskbench is writing to it", cwd=self.repository)
         self.assertEqual(self.read("builds"), builds)
 
     def test_a_gate_that_cannot_write_leaves_no_comment_of_an_earlier_one(self):
@@ -475,10 +474,11 @@ class Cache(GateTest):
 
     def test_both_sides_are_built_once_and_measured_anywhere(self):
         self.commit("slower", SLOWER)
-        answer = self.gate(f"--build-only both --out {self.folder}/built")
+        answer = self.gate(f"--build-only both --out {self.folder}/built --run-identical")
         head = self.git("rev-parse", "HEAD")
         self.assertEqual(answer.stdout, f"built base {self.base[:12]} and head {head[:12]}, in "
                                         f"{self.folder}/built\n")
+        self.assertEqual(self.load("built/programs.json")["changed_files"], ["bench"])
         shutil.move(self.folder / "built", self.folder / "moved")
         shutil.rmtree(self.folder / "cache")
         self.taskbench(f"gate --programs moved --max-blocks 12 --json r.json", status=1)
@@ -548,6 +548,8 @@ class Cache(GateTest):
         for _ in range(2):
             self.gate(f"{SHORT} --run-identical")
             shutil.rmtree(self.folder / "cache")
+            for known in (self.repository / ".git/worktrees").iterdir():
+                (known / "locked").write_text("initializing")  # as a killed git leaves it
         self.assertEqual(self.built(), [self.base, self.base])
 
     def test_the_cache_keeps_what_was_used_last(self):
@@ -622,6 +624,9 @@ class Journals(GateTest):
         comment = self.comment()
         self.taskbench(f"gate {run}")  # complete: needs no repository or programs
         self.assertEqual(self.comment(), comment)
+        for format, end in (("openmetrics", "# EOF\n"), ("bmf", "}\n")):  # as scripts/gate-pr does
+            answer = self.taskbench(f"gate --resume --journal j --format {format}", status=3)
+            self.assertTrue(answer.stdout.endswith(end), answer.stdout)
 
     def test_resume_of_another_revision_is_refused(self):
         self.commit("slower", SLOWER)

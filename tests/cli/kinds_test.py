@@ -13,11 +13,14 @@ from pathlib import Path
 from taskbench_command import CommandTest, main
 
 # Prints a line for each benchmark and repetition, such as "sort 1.000 ms".
-PRINTS = """#!{python} -IS
-import os
-for i in range(int(os.environ["TASKBENCH_REPETITIONS"])):
-    print("sort %.3f ms" % ({sort} + i / 1000))
-    print("hash a file 3.{digit}00 us" .format(digit=i % 3))
+PRINTS = """#!/bin/sh -u
+i=0
+while [ $i -lt "$TASKBENCH_REPETITIONS" ]; do
+  us=$(({sort_us} + i))
+  printf 'sort %d.%03d ms\\n' $((us / 1000)) $((us % 1000))
+  echo "hash a file 3.$((i % 3))00 us"
+  i=$((i + 1))
+done
 """
 
 
@@ -61,7 +64,7 @@ class Commands(CommandTest):
         self.assertEqual(answer.stderr, "taskbench: note: wrote r.json\n")
 
     def test_memory_is_told_above_what_taskbench_takes_itself(self):
-        large = f"{sys.executable} -c \"x = b'1' * 200000000\""
+        large = f"{sys.executable} -IS -c \"x = b'1' * 200000000\""
         self.run_commands(f"large={large}", "true")
         self.assertGreater(self.rows("large")[0]["peak_memory_bytes"], 200e6)
         self.assertNotIn("peak_memory_bytes", self.rows("true")[0])
@@ -112,8 +115,8 @@ class Commands(CommandTest):
         self.assertIn("x: --prepare did not end in time and was killed", answer.stderr)
 
     def test_cpu_time_is_told_apart(self):
-        copies = "dd if=/dev/zero of=/dev/null bs=1M count=5000"
-        computes = f"{sys.executable} -c 'sum(range(10000000))'"
+        copies = "dd if=/dev/zero of=/dev/null bs=1M count=1000"
+        computes = f"{sys.executable} -IS -c 'sum(range(3000000))'"
         self.run_commands(f"copies={copies}", f"computes={computes}")
         for name, more, less in (("copies", "system_ns", "user_ns"),
                                  ("computes", "user_ns", "system_ns")):
@@ -134,6 +137,12 @@ class Commands(CommandTest):
         self.run_commands("env A=1 true", "true --like=this")
         for missing in ("./made-by-setup n=3", "sotr --key=1 f"):
             self.assertIn("cannot be started", self.run_commands(missing, status=5).stderr)
+
+    def test_a_name_may_have_slashes_and_a_command_without_one_spaces_too(self):
+        self.run_commands("group/a=true", "sh -c 'exit 0 # a/b'",
+                          options="--repetitions 2 --iterations group/a=2")
+        names = {row["run_name"] for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual(names, {"group/a", "sh -c 'exit 0 # a/b'"})
 
     def test_an_interrupt_kills_it(self):
         process = subprocess.Popen(
@@ -191,8 +200,9 @@ class Commands(CommandTest):
         self.assertRegex(full.stderr, "x: exited with status")
 
     def test_a_status_is_no_failure_if_it_is_told_so_and_a_signal_is(self):
-        self.run_commands("x=false", options="--ignore-failure --repetitions 2 --min-time 1ms")
-        self.assertEqual(len(self.rows("x")), 2)
+        self.run_commands("x=sh -c 'exit 3'",
+                          options="--ignore-failure --repetitions 2 --min-time 1ms")
+        self.assertEqual([row["exit_status"] for row in self.rows("x")], [3, 3])
         answer = self.run_commands("x=sh -c 'kill -9 $$'", options="--ignore-failure", status=5)
         self.assertIn("was killed by signal 9", answer.stderr)
 
@@ -231,13 +241,20 @@ class Commands(CommandTest):
             self.assertIn("exclude", self.run_commands("true", options=other, status=2).stderr)
 
 
-# Answers like a program of each kind, and logs the options that it was given.
+# Answers like a program of each kind, and logs the options that it was given. Importing json and
+# pathlib would take longer than the rest.
 FRAMEWORK = """#!{python} -IS
-import json, os, re, sys, time
-from pathlib import Path
+import os, sys, time
 words = sys.argv[1:]
-with open({log!r}, "a") as log:
-    log.write(json.dumps(words) + "\\n")
+
+def as_json(value):
+    return repr(value).replace("'", '"')
+
+def write(path, text, mode="w"):
+    with open(path, mode) as file:
+        file.write(text)
+
+write({log!r}, as_json(words) + "\\n", "a")
 
 def option(name, default=None):
     for i, word in enumerate(words):
@@ -261,14 +278,14 @@ def criterion():
     if words[-1] == "^$":
         return
     for name, ns in TIMES.items():
-        folder = Path(os.environ["CRITERION_HOME"]) / name / "new"
-        folder.mkdir(parents=True)
+        folder = os.environ["CRITERION_HOME"] + "/" + name + "/new"
+        os.makedirs(folder)
         full = "a" if name == "a" else "group/b"
-        (folder / "benchmark.json").write_text(json.dumps({{"full_id": full}}))
+        write(folder + "/benchmark.json", as_json({{"full_id": full}}))
         count = int(option("--sample-size"))
         iterations = [10.0 * (i + 1) for i in range(count)]
         times = [n * ns for n, ns in zip(iterations, noisy(ns, count))]
-        (folder / "sample.json").write_text(json.dumps({{"iters": iterations, "times": times}}))
+        write(folder + "/sample.json", as_json({{"iters": iterations, "times": times}}))
 
 def libtest():
     for name, ns in TIMES.items():
@@ -279,6 +296,7 @@ def go():  # on one CPU: it prints no number of CPUs behind a name
     if option("-test.list"):
         print("BenchmarkHash")
         return
+    import re
     levels = option("-test.bench").split("/")
     least_ns = int(option("-test.benchtime").removesuffix("ns"))
     for name, ns in zip(("BenchmarkHash/md5", "BenchmarkHash/sha-256"), TIMES.values()):
@@ -297,7 +315,7 @@ def catch2():
     rows = "".join(f"<BenchmarkResults name='{{name}}' samples='1' iterations='1'>"
                    f"<mean value='{{ns}}'/></BenchmarkResults>" for name, ns in TIMES.items())
     text = f"<Catch2TestRun><TestCase name='x [y]/z'>{{rows}}</TestCase></Catch2TestRun>"
-    Path(option("--out")).write_text(text)
+    write(option("--out"), text)
 
 def pytest():
     rows = [{{"fullname": f"t.py::test_{{name}}[x]", "stats": {{"iterations": 100, "data": [
@@ -305,22 +323,22 @@ def pytest():
         for name, ns in TIMES.items()]
     for row in rows:
         row["stats"]["cpu_data"] = row["stats"]["data"]
-    assert "import pytest" in (Path(os.environ["PYTHONPATH"].split(":")[0])
-                               / "taskbench_pytest.py").read_text()
-    Path(option("--benchmark-json")).write_text(json.dumps({{"benchmarks": rows}}))
+    with open(os.environ["PYTHONPATH"].split(":")[0] + "/taskbench_pytest.py") as plugin:
+        assert "import pytest" in plugin.read()
+    write(option("--benchmark-json"), as_json({{"benchmarks": rows}}))
 
 def pyperf():
     rows = [{{"metadata": {{"name": name}}, "runs": [
         {{"values": [ns / 1e9 for ns in noisy(ns, int(option("--values")))]}}]}}
         for name, ns in TIMES.items()]
-    with open(option("--output"), "x") as out:
-        json.dump({{"benchmarks": rows, "metadata": {{"unit": "second"}}}}, out)
+    document = {{"benchmarks": rows, "metadata": {{"unit": "second"}}}}
+    write(option("--output"), as_json(document), "x")
 
 def jmh():
     rows = [{{"benchmark": f"org.{{name}}", "params": {{"n": "1"}}, "primaryMetric":
              {{"scoreUnit": "ns/op", "rawData": [noisy(ns, int(option("-i")))]}}}}
             for name, ns in TIMES.items()]
-    Path(option("-rff")).write_text(json.dumps(rows))
+    write(option("-rff"), as_json(rows))
 
 {kind}()
 """
@@ -377,6 +395,23 @@ class Frameworks(CommandTest):
         self.fails_in("go", "go", "BenchmarkHash/sha-256", "BenchmarkHash/md5")
         words = self.only("go", "go", "BenchmarkHash/sha-256")
         self.assertIn("-test.bench=^(BenchmarkHash)$/^(sha-256)$", words)
+
+    def test_metrics_of_go_are_judged_if_they_are_named_and_allocations_in_any_case(self):
+        def counting(name, steals, allocations):
+            return self.script(
+                name, "case $1 in -test.list=*) echo BenchmarkSort; exit ;; esac\n"
+                "n=${*#*-test.count=}\nfor i in $(seq ${n%% *}); do echo "
+                f"BenchmarkSort 9 100$(($$ % 10)).$i ns/op {steals}.$i steals/op 64 B/op "
+                f"{allocations} allocs/op; done")
+
+        self.taskbench("ab --kind go --max-blocks 8 --exact off --judge steals/op=5% --json r.json "
+                       "--base", counting("a", 20, 2), "--head", counting("b", 25, 3), status=1)
+        [row] = self.load("r.json")["benchmarks"]
+        self.assertEqual(row["verdict"], "PASS")
+        self.assertEqual([(each["metric"], each["verdict"]) for each in row["judged"]],
+                         [("steals/op", "FAIL")])
+        self.assertEqual({each["kind"]: each["verdict"] for each in row["kinds"]},
+                         {"allocations": "FAIL", "allocated-bytes": "PASS"})
 
     def test_catch2(self):
         self.fails_in("catch2", "catch2", "x [y]/z/b", "x [y]/z/a")
@@ -442,8 +477,7 @@ class Compared(CommandTest):
         return {row["name"]: row["verdict"] for row in self.load("r.json")["benchmarks"]}
 
     def printing(self, name, sort=1.0):
-        return self.write(name, PRINTS.format(python=sys.executable, sort=sort, digit="{digit}"),
-                          0o755)
+        return self.write(name, PRINTS.format(sort_us=round(1000 * sort)), 0o755)
 
     def test_a_command_that_became_slower_fails(self):
         self.compare("sleep 0.01", "sleep 0.03", "--kind command --repetitions 2", status=1)
@@ -486,6 +520,19 @@ class Compared(CommandTest):
         self.compare(self.printing("a"), self.printing("b", 1.2), "--kind lines", status=1)
         self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash a file": "PASS"})
         self.assertEqual(self.load("r.json")["setup"]["cpu_time_of"], {})
+
+    def test_a_step_of_the_last_printed_digit_is_no_slowdown_and_its_size_is_the_noise_floor(self):
+        def whole(ns):
+            return self.write(f"of_{ns}", "#!/bin/sh\nfor i in $(seq $TASKBENCH_REPETITIONS); do\n"
+                              f"echo sort {ns} ns; done\n", 0o755)
+
+        for head, status in ((20, 0), (21, 0), (23, 1)):
+            (self.folder / "j").unlink(missing_ok=True)
+            answer = self.compare(f"{whole(20)} base", whole(head), "--kind lines", status=status)
+            [row] = self.load("r.json")["benchmarks"]
+            self.assertAlmostEqual(row["delta"], 1 / 19.5)
+            self.assertIn("the program prints times in steps of 1 ns",
+                          " ".join(answer.stdout.split()))
 
     def test_a_program_that_prints_lines_may_say_which_way_a_metric_is_better(self):
         def scoring(name, score):

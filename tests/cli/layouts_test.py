@@ -57,14 +57,21 @@ int main(int count, char **words) {
 
 BUILDS = {
     "one command that compiles and links": "cc $CFLAGS -DLINE=LINE_ -o out/bench main.c",
-    "objects and an archive": "cc $CFLAGS -DLINE=LINE_ -c main.c -o main.o && "
+    "objects and an archive, and other programs that had its name before":
+                              "for i in 1 2 3 4 5; do echo 'int main(void) { return 7; }' | "
+                              "cc -o out/bench -x c - || exit; done && "
+                              "cc $CFLAGS -DLINE=LINE_ -c main.c -o main.o && "
                               "sed 's/main(/other(/' main.c >o.c && cc -c o.c -o o.o "
                               "-Df0=g0 -Df1=g1 -Df2=g2 -Df3=g3 -Df4=g4 -Df5=g5 -Df6=g6 -Df7=g7 "
                               "-DLINE=0 && ar rcs libo.a o.o && "
                               "cc -o out/bench main.o -Wl,--undefined=other -L. -lo",
     "link-time optimisation": "cc $CFLAGS -g -O1 -flto -DLINE=LINE_ -o out/bench main.c",
-    "a response file": "cc $CFLAGS -DLINE=LINE_ -c main.c -o 'a main.o' && "
-                       "printf '%s\\n' -o out/bench '\"a main.o\"' >words && cc @words",
+    "a response file, and a cross compiler":
+        "mkdir own && ln -s \"$(command -v gcc)\" own/test-cross-gcc && "
+        "printf '%s\\n' '#!/bin/sh' 'touch \"$0.used\"; exec ld \"$@\"' >own/test-cross-ld && "
+        "chmod +x own/test-cross-ld && cc $CFLAGS -DLINE=LINE_ -c main.c -o 'a main.o' && "
+        "printf '%s\\n' -o out/bench '\"a main.o\"' >words && export PATH=\"$PWD/own:$PATH\" && "
+        "test-cross-gcc @words && test -e own/test-cross-ld.used",
     "a program that is moved and stripped": "cc $CFLAGS -DLINE=LINE_ -o bench main.c && "
                                             "strip bench && mv bench out/bench",
     "a linker of its own, as rustc has, and objects that are deleted":
@@ -158,6 +165,12 @@ class DrawnLayouts(GateTest):
                 "its build calls no linker that COMPILER_PATH leads to",
             "cc $CFLAGS -DLINE=LINE_ -o a main.c; strip a; mv a out/bench":
                 "its build links programs, but none is bench",
+            "cc $CFLAGS -DLINE=LINE_ -o bench main.c && "
+            "printf '#!/bin/sh\n# LINE_\nexec ./bench \"$@\"\n' >out/bench && chmod +x out/bench":
+                "its build links programs, but none is bench",
+            "mkdir lib && echo 'int x(void) { return 1; }' >x.c && cc -shared -fPIC -o lib/libx.so "
+            "x.c && LD_RUN_PATH=$PWD/lib cc $CFLAGS -DLINE=LINE_ -o out/bench main.c -Llib "
+            "-Wl,--no-as-needed -lx": "linked again, it loads other libraries",
             "printf '#!/bin/sh\necho no room >&2; exit 1\n' >mktemp && chmod +x mktemp && "
             "PATH=$PWD:$PATH cc $CFLAGS -DLINE=LINE_ -o out/bench main.c":
                 "its link could not be recorded: no room",
@@ -213,6 +226,9 @@ class LayoutsByHand(CommandTest):
                 self.taskbench("ab", "--base", base, "--head", head, "--max-blocks", "3",
                                "--json", "r.json", "--inconclusive", "pass-always")
                 result = self.load("r.json")
+                turns = [sample.get("layout", 0) for sample in result["samples"]]
+                blocks = [set(turns[at:at + 4]) for at in range(0, 12, 4)]
+                self.assertEqual(sorted(map(tuple, blocks)), [(0,), (1,), (2,)])
                 for side, folder in (("base", "old"), ("head", "new")):
                     self.assertEqual(
                         result[side]["layouts"],

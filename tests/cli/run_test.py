@@ -45,7 +45,7 @@ class Selection(CommandTest):
         self.assertEqual(names, ["chained_spawn/work_stealing/workers:1"])
 
     def test_default_repetitions_are_9_of_a_tenth_of_a_second(self):
-        self.assertEqual(len(self.repetitions("chained_spawn")), 9)
+        self.assertEqual(len(self.repetitions("chained_spawn --workers 1")), 9)
         settings = self.load("r.json")["taskbench"]["settings"]
         self.assertEqual((settings["repetitions"], settings["min_time_s"]), (9, 0.1))
 

@@ -96,10 +96,12 @@ class CommandTest(unittest.TestCase):
     def script(self, name, text):
         return self.write(name, f"#!/bin/sh\n{text}\n", 0o755)
 
-    def program(self, name="a", times="sort=1000 hash=500", noise=0.002, body="", takes_s=0):
-        """Makes a benchmark program that takes these nanoseconds, and does `body` before it
-        measures."""
-        return self.write(name, fake_benchmark(times, noise, body, takes_s=takes_s), 0o755)
+    def program(self, name="a", times="sort=1000 hash=500", noise=0.002, body="", takes_s=0,
+                more=()):
+        """Makes a benchmark program that takes these nanoseconds, says `more` of itself, and does
+        `body` before it measures."""
+        text = fake_benchmark(times, noise, body, takes_s=takes_s, more=more)
+        return self.write(name, text, 0o755)
 
     def read(self, name):
         return (self.folder / name).read_text(encoding="utf-8")

@@ -287,6 +287,7 @@ TEST_F(Journal, is_not_overwritten) {
 TEST_F(Journal, has_one_writer_at_a_time) {
   const auto writer = LineFile::create(path_, journal_line(setup()));
   EXPECT_TRUE(contains(failure([&] { (void)LineFile::resume(path_); }), "another taskbench"));
+  EXPECT_TRUE(contains(failure([&] { LineFile::refuse_in_use(path_); }), "another taskbench"));
 }
 
 TEST_F(Journal, that_cannot_be_written_says_why) {

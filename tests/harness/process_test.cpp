@@ -66,6 +66,15 @@ TEST(process_test, one_that_hangs_is_killed_after_its_time) {
   EXPECT_EQ(outcome.text(), "did not end in time and was killed");
 }
 
+TEST(process_test, one_that_has_ended_while_this_process_was_stopped_is_not_late) {
+  const auto as_if_stopped = [](double) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  };
+  const ProcessOutcome outcome =
+      run_process({.command = {"sleep", "0.1"}, .timeout_s = 0.4, .waiting = as_if_stopped}, {});
+  EXPECT_TRUE(outcome.ok()) << outcome.text();
+}
+
 TEST(process_test, stop_ends_it) {
   std::stop_source stop;
   std::thread stopper([&] {

@@ -8,9 +8,11 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "runtime/task/context.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/time/sleep.hpp"
 #include "tests/model/on_a_thread.hpp"
 #include "tests/model/runtime_check.hpp"
 
@@ -549,14 +551,16 @@ TEST(DriverModel, a_timer_that_a_worker_sets_while_another_thread_fires_its_whee
       {.preemptions = 2, .weak_failures = 0});
 }
 
-/// One thread cancels a timer of `wheel` while another fires it through `look`, which gets the flag
-/// that says when the test is over.
+/// One thread cancels `task`, which waits for a timer, while another fires the timer through
+/// `look`, which gets the flag that says when the test is over. `later`: it is due in less than a
+/// second.
 template <class Look>
-void fires_or_is_cancelled(driver::Wheel& wheel, const Look& look) {
+void fires_or_is_cancelled(Task<int> task, const Look& look, bool later = false) {
   OnAThread runs;
-  task::Header* const header = waits(wheel, nullptr).release_for_spawn(&runs);
+  task::Header* const header = std::move(task).release_for_spawn(&runs);
   const JoinHandle<int> handle(header);
   mc::require(!runs.poll(header), "it waits");
+  if (later) let_others_fall_asleep();  // for a second
   base::Atomic<bool> is_over{false};
   base::Thread fires([&] { look(is_over); });
   const bool claimed = task::claim_for_shutdown(header);
@@ -575,7 +579,8 @@ TEST(DriverModel, a_timer_fires_or_is_cancelled) {
   holds(
       [] {
         const base::Ref<Driver> driver(new Driver(0));
-        fires_or_is_cancelled(driver->outside_wheel(), [&](const auto&) { driver->look(nullptr); });
+        fires_or_is_cancelled(waits(driver->outside_wheel(), nullptr),
+                              [&](const auto&) { driver->look(nullptr); });
       },
       kNoWeakFailures);
 }
@@ -588,13 +593,32 @@ TEST(DriverModel, a_timer_of_a_worker_fires_or_is_cancelled_by_another_thread) {
         const base::Ref<OneWorker> worker(new OneWorker(*driver, driver->wheel(0)));
         const base::Ref<OneWorker> other(new OneWorker(*driver, driver->wheel(1)));
         const task::EnterContext enter(mc::choose(2) == 0 ? other.get() : nullptr, nullptr);
-        fires_or_is_cancelled(driver->wheel(0), [&](const base::Atomic<bool>& is_over) {
-          const task::EnterContext enter_worker(worker.get(), nullptr);
-          driver->look(&driver->wheel(0));
-          go_on(is_over);
-        });
+        fires_or_is_cancelled(waits(driver->wheel(0), nullptr),
+                              [&](const base::Atomic<bool>& is_over) {
+                                const task::EnterContext enter_worker(worker.get(), nullptr);
+                                driver->look(&driver->wheel(0));
+                                go_on(is_over);
+                              });
       },
       {.preemptions = 2, .weak_failures = 0});
+}
+
+Task<int> sleeps() {
+  co_await time::sleep(std::chrono::milliseconds(1));
+  co_return 0;
+}
+
+// W4: an awaiter that sees that its timer has fired may go at once.
+TEST(DriverModel, a_sleep_ends_or_is_given_up) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        const base::Ref<OneWorker> outside(new OneWorker(*driver, driver->outside_wheel()));
+        const task::EnterContext enter(outside.get(), nullptr);
+        fires_or_is_cancelled(
+            sleeps(), [&](const auto&) { driver->look(nullptr); }, true);
+      },
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true, .early = 0});
 }
 
 }  // namespace

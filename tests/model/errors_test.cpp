@@ -213,7 +213,7 @@ TEST(Races, of_the_maker_of_an_atomic_with_a_user_of_it) {
 }
 
 TEST(Races, of_a_writer_with_who_frees) {
-  fails("data race: thread 0 frees what thread 1 writes", [] {
+  fails("data race: thread 0 destroys or frees what thread 1 writes", [] {
     auto* cell = new Cell<int>{0};
     Atomic<bool> written{false};
     Thread other([&] {

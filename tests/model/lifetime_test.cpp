@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "tests/model/mc/check.hpp"
 #include "tests/model/mc/primitives.hpp"
@@ -109,6 +111,60 @@ TEST(Lifetime, of_a_condition_ends_before_another_thread_notifies_it) {
   expect_none(notified(true));
 }
 
+/// A thread writes a cell of this one's scope and says so. This one leaves the scope then.
+std::function<void()> written_elsewhere(Order store, Order load) {
+  return [=] {
+    Atomic<bool> written{false};
+    Thread other;
+    {
+      Cell<int> cell{0};
+      other = Thread([&] {
+        cell.set(1);
+        written.store(true, store);
+      });
+      while (!written.load(load)) yield();
+    }
+    other.join();
+  };
+}
+
+TEST(Lifetime, of_a_cell_does_not_end_with_its_scope_while_another_thread_uses_it) {
+  for (const Order store : {relaxed, release}) {
+    expect_failure("data race: thread 0 destroys or frees what thread 1 writes",
+                   written_elsewhere(store, relaxed));
+  }
+  expect_none(written_elsewhere(release, acquire));
+}
+
+TEST(Lifetime, of_a_cell_ends_though_its_memory_is_still_there) {
+  expect_failure("use after free: a cell", [] {
+    std::optional<Cell<int>> cell(std::in_place, 0);
+    const Cell<int>* volatile left = &*cell;
+    cell.reset();
+    (void)left->get();
+  });
+}
+
+TEST(Lifetime, of_a_copy_of_a_cell_begins_with_a_look_at_the_other) {
+  expect_failure("data race", [] {
+    Cell<int> cell{0};
+    Thread other([&] { cell.set(1); });
+    const Cell<int> copy = cell;
+    other.join();
+    (void)copy.get();
+  });
+  expect_none([] {
+    Cell<int> cell{1};
+    {
+      const Cell<int> copy = cell;
+      Cell<int> assigned{2};
+      assigned = copy;
+      require(copy.get() == 1 && assigned.get() == 1, "the value");
+    }
+    require(cell.get() == 1, "it outlives its copies");
+  });
+}
+
 TEST(Lifetime, of_an_object_begins_anew_in_memory_that_is_not_the_executions) {
   alignas(Atomic<int>) alignas(Mutex) static std::byte memory[sizeof(Mutex)];
   expect_none([] {
@@ -119,6 +175,9 @@ TEST(Lifetime, of_an_object_begins_anew_in_memory_that_is_not_the_executions) {
       auto* const mutex = new (memory) Mutex;
       { const Guard guard(*mutex); }
       mutex->~Mutex();
+      auto* const cell = new (memory) Cell<int>{i};
+      require(cell->get() == i, "the new one");
+      cell->~Cell();
     }
   });
 }

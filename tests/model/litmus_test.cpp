@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/model/mc/check.hpp"
+#include "tests/model/mc/primitives.hpp"
 #include "tests/model/program.hpp"
 
 namespace mc::testing {
@@ -289,6 +291,33 @@ TEST(AsymmetricFences, a_read_modify_write_hands_on_what_was_handed_over_through
   EXPECT_EQ(outcomes_of(program, {.reduction = false}).outcomes, all);
   EXPECT_EQ(outcomes_of(program, {.preemptions = 2}).outcomes, all);
   EXPECT_EQ(reads(program), all);
+}
+
+TEST(Notification, hands_over_no_more_than_the_mutex) {
+  const Result result = check({}, [] {
+    Mutex mutex;
+    Condition condition;
+    Atomic<bool> stored{false};
+    bool ready = false;
+    Thread other([&] {
+      {
+        const Guard guard(mutex);
+        ready = true;
+      }
+      stored.store(true, relaxed);
+      condition.notify_one();
+    });
+    bool has_waited = false;
+    {
+      const Guard guard(mutex);
+      for (; !ready; has_waited = true) condition.wait(mutex);
+    }
+    if (has_waited) outcome(stored.load(relaxed) ? "seen" : "not seen");
+    other.join();
+  });
+  EXPECT_FALSE(result.failed) << result.message;
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.outcomes, (Outcomes{"not seen", "seen"}));
 }
 
 }  // namespace

@@ -400,6 +400,8 @@ EQUIVALENT = {
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
+    "biased_lock.cpp, visitor_enter: acquire to relaxed": "the fence that follows acquires",
+    "biased_lock.cpp, visitor_enter: acquire to relaxed (2)": "the fence that follows acquires",
     "biased_lock.hpp, owner_enter: acquire to relaxed": "only the owner opens the gate",
     "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed": "the fences show the owner",
     "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed (2)":
@@ -409,6 +411,13 @@ EQUIVALENT = {
     "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
     "fork_deque.hpp, push_backwards: acquire to relaxed": "needed against load buffering alone",
     "fork_deque.hpp, steal: release to relaxed": "needed against load buffering alone",
+    "sleep.cpp, poll_timer: acquire to relaxed": "withdraw() acquires the same",
+    "sleep.cpp, refuse_others: acquire to relaxed": "nothing is handed over to who only asks",
+    "injector.hpp, push: `end().append(node, node);` after what follows": "both under the mutex",
+    "injector.hpp, pop_and_unlock: `whole.append(first_);` after what follows":
+        "both under the mutex",
+    "owned_tasks.hpp, insert: `if (next != nullptr) trailer_of(next).previous.set(task);` after "
+    "what follows": "both under the lock",
     "worker_set.hpp, closed: acquire to relaxed": "leaves() acquires the same",
     "worker_set.cpp, close: release to relaxed": "leave() releases the same",
     "worker.hpp, leave: release to relaxed": "closed() is asked, or the mutex taken, next",

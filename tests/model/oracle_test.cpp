@@ -65,11 +65,11 @@ class RandomPrograms {
   std::mt19937_64 random_;
 };
 
-// A debug build, as in CI, runs a third of the random programs.
+// A debug build, as in CI, runs a tenth of the random programs.
 #if defined(NDEBUG)
 constexpr int kShare = 1;
 #else
-constexpr int kShare = 3;
+constexpr int kShare = 10;
 #endif
 
 TEST(Reduction, leaves_out_no_outcome_of_random_programs) {

@@ -58,7 +58,7 @@ TEST_P(Aborting, while_it_runs) {
 }
 
 TEST_P(Aborting, from_another_thread) {
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < tries(100); ++round) {
     JoinHandle<void> handle = runtime_.spawn(yield_forever(Resident(census_)));
     std::thread other([abort = handle.abort_handle()] { abort.abort(); });
     EXPECT_TRUE(runtime_.block_on(was_cancelled(std::move(handle))));
@@ -154,7 +154,7 @@ TEST_P(Aborting, each_other) {
 TEST_P(Aborting, one_that_completes_at_that_moment_gives_either_outcome_and_never_both) {
   int finished = 0;
   int cancelled = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < tries(400); ++round) {
     Gate gate;
     JoinHandle<void> handle = runtime_.spawn(wait_at(&gate, Resident(census_)));
     const AbortHandle abort = handle.abort_handle();
@@ -166,11 +166,11 @@ TEST_P(Aborting, one_that_completes_at_that_moment_gives_either_outcome_and_neve
     aborter.join();
     ASSERT_EQ(census_.living(), 0);
   }
-  EXPECT_EQ(finished + cancelled, 400);
+  EXPECT_EQ(finished + cancelled, tries(400));
 }
 
 TEST_P(Aborting, at_shutdown_by_several_threads_destroys_each_future_once) {
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < tries(30); ++round) {
     Census census;
     Gate gate;
     std::vector<AbortHandle> handles;

@@ -62,4 +62,9 @@ std::size_t deallocations() noexcept { return freed.load(std::memory_order_relax
 NoMemory::NoMemory(std::size_t times) noexcept { times_without_memory = times; }
 NoMemory::~NoMemory() { times_without_memory = 0; }
 
+std::optional<NoMemory>& lack_of_memory_of_this_thread() {
+  static thread_local std::optional<NoMemory> lack;
+  return lack;
+}
+
 }  // namespace taskbench::rt::tests

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace taskbench::rt::tests {
 
@@ -20,5 +21,8 @@ class NoMemory {
   NoMemory& operator=(const NoMemory&) = delete;
   ~NoMemory();
 };
+
+/// The calling thread's own, for hooks of threads; it ends with the thread at the latest.
+[[nodiscard]] std::optional<NoMemory>& lack_of_memory_of_this_thread();
 
 }  // namespace taskbench::rt::tests

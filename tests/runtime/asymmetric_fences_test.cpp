@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "runtime/base/cache_line.hpp"
+#include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt::base {
 namespace {
@@ -131,8 +132,8 @@ int missed_by_both(int rounds, Clock::duration limit, const Light& light, const 
   return missed;
 }
 
-constexpr int kRounds = 40'000;
-constexpr std::chrono::seconds kLimit{1};
+constexpr int kRounds = tests::tries(40'000);
+constexpr std::chrono::milliseconds kLimit{tests::tries(1'000)};
 
 TEST_F(FenceBalances, a_light_and_a_heavy_fence_order_two_threads_whoever_pays) {
   for (const bool pays : {false, true}) {

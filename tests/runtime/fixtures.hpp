@@ -110,6 +110,11 @@ inline constexpr bool kWatched = false;
 inline constexpr int kDeep = 100'000;
 #endif
 
+/// How often a test tries what depends on chance, or on great numbers: under a sanitizer, where
+/// each try costs up to ten times as much, a quarter of `wanted`. The storms try the same there for
+/// longer.
+constexpr int tries(int wanted) { return kWatched ? wanted / 4 : wanted; }
+
 /// Waits until `condition` holds. False: it did not hold in time.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition, std::chrono::nanoseconds limit = kPatience) {

@@ -133,6 +133,19 @@ TEST_P(ForkJoin, takes_a_number_and_a_function) {
   }
 }
 
+TEST_P(ForkJoin, gives_a_vector_of_bool) {
+  run([]() -> Task<> {
+    const auto is_odd = [](std::size_t i) -> Fork<bool> { co_return i % 2 != 0; };
+    const std::vector<bool> made = co_await fork_join(40, is_odd);
+    std::vector<Fork<bool>> forks;
+    for (std::size_t i = 0; i < 40; ++i) forks.push_back(is_odd(i));
+    const std::vector<bool> given = co_await fork_join(std::move(forks));
+    EXPECT_EQ(made.size(), 40U);
+    EXPECT_EQ(made, given);
+    for (std::size_t i = 0; i < made.size(); ++i) EXPECT_EQ(made[i], i % 2 != 0);
+  });
+}
+
 TEST_P(ForkJoin, gives_nothing_for_many_forks_without_results) {
   std::atomic<int> sum = 0;
   run([&sum]() -> Task<> {

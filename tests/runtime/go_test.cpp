@@ -1,13 +1,15 @@
 // What only the scheduler `go` promises: time slices end, and the task next in line can be stolen.
 // What it shares with other schedulers is tested with them.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "runtime/task/context.hpp"
 #include "runtime/time/sleep.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/no_threads.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt::tests {
@@ -278,6 +281,32 @@ TEST(Go, the_monitor_looks_at_the_driver_for_a_processor_that_never_does) {
   is_over.store(true);
 }
 
+/// What the system says of how often the thread of this name has fallen asleep; empty: there is no
+/// such thread.
+std::string sleeps_of_thread(std::string_view name) {
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream comm(each.path() / "comm");
+    std::string line;
+    if (!std::getline(comm, line) || line != name) continue;
+    std::ifstream status(each.path() / "status");
+    while (std::getline(status, line)) {
+      if (line.starts_with("voluntary_ctxt_switches")) return line;
+    }
+  }
+  return {};
+}
+
+TEST(Go, the_monitor_sleeps_while_there_is_nothing_to_do) {
+  const Runtime runtime = go(2);
+  EXPECT_TRUE(eventually(
+      [] {
+        const std::string before = sleeps_of_thread("taskbench-mon");
+        std::this_thread::sleep_for(100ms);
+        return !before.empty() && sleeps_of_thread("taskbench-mon") == before;
+      },
+      10s));
+}
+
 // A task has returned from a blocking section and holds the only processor. The machine that gave
 // it up sleeps in the driver until a timer is due.
 TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
@@ -319,28 +348,6 @@ TEST(Go, what_a_machine_without_a_processor_wakes_goes_to_the_global_queue) {
 
 // The sanitizers make threads in their own way.
 #if !defined(TASKBENCH_SYSTEM_BLOCKS)
-/// Makes the system refuse threads for as long as it lives: there is no room for their stacks.
-class NoThreads {
- public:
-  NoThreads() {
-    pthread_attr_t attributes;
-    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
-    EXPECT_EQ(pthread_getattr_default_np(&attributes), 0);
-    EXPECT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{1} << 60), 0);
-    EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
-    pthread_attr_destroy(&attributes);
-  }
-  NoThreads(const NoThreads&) = delete;
-  NoThreads& operator=(const NoThreads&) = delete;
-  ~NoThreads() {
-    EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
-    pthread_attr_destroy(&before_);
-  }
-
- private:
-  pthread_attr_t before_;
-};
-
 TEST(Go, threads_that_the_system_does_not_give_have_no_numbers) {
   if (!kCounted) GTEST_SKIP() << "who is woken is told by the counters";
   std::mutex mutex;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/runtime/allocations.hpp"
+
 namespace taskbench::rt::work_stealing {
 namespace {
 
@@ -142,6 +144,16 @@ TEST(Idle, a_lone_worker_may_search) {
   Idle idle(1);
   EXPECT_TRUE(idle.try_start_searching());
   EXPECT_FALSE(idle.try_start_searching());
+}
+
+TEST(Idle, a_worker_needs_no_memory_to_fall_asleep) {
+  Idle idle(3);
+  int last_looks = 0;
+  {
+    const tests::NoMemory none;
+    for (std::uint32_t i = 0; i < 3; ++i) last_looks += idle.park(i, false) ? 1 : 0;
+  }
+  EXPECT_EQ(last_looks, 3);
 }
 
 TEST(Idle, has_somebody_to_spare_while_one_searches_or_sleeps) {

@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, DroppedHandle,
                                                               Stage::woken, Stage::finished)));
 
 TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < tries(300); ++round) {
     Gate gate;
     std::optional<JoinHandle<Resident>> handle = runtime_.spawn(deliver(Resident(census_), &gate));
     const AbortHandle task = handle->abort_handle();

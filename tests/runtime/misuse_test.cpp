@@ -2,13 +2,18 @@
 // not compile are in misuse_compile_test.py.
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/sync/mutex.hpp"
 #include "runtime/sync/notify.hpp"
+#include "runtime/sync/oneshot.hpp"
 #include "runtime/task/fork.hpp"
+#include "runtime/task/join.hpp"
 #include "runtime/time/interval.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/sync_support.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
@@ -90,6 +95,57 @@ TEST(MisuseDeathTest, awaiting_one_awaitable_in_two_branches) {
   sync::Notify notify;
   EXPECT_DEATH(HandPolled(awaits_in_two_branches(notify)).poll(),
                "by one coroutine at a time, also in branches");
+}
+
+template <class T>
+Task<> awaits_in_two_branches_what_is_empty_after_one(T& awaited) {
+  co_await join(awaited, awaited);
+}
+
+TEST(MisuseDeathTest, awaiting_a_join_handle_in_two_branches) {
+  HandPolled awaited(nothing());
+  Waiting twice(awaits_in_two_branches_what_is_empty_after_one(awaited.handle()));
+  EXPECT_TRUE(awaited.poll());
+  EXPECT_DEATH(twice.poll(), "a JoinHandle is awaited by one branch of a task");
+}
+
+TEST(MisuseDeathTest, awaiting_a_oneshot_receiver_in_two_branches) {
+  auto ends = sync::oneshot::channel<int>();
+  Waiting twice(awaits_in_two_branches_what_is_empty_after_one(ends.second));
+  EXPECT_TRUE(ends.first.send(7));
+  EXPECT_DEATH(twice.poll(), "a oneshot Receiver is awaited by one branch of a task");
+}
+
+std::vector<Task<>> one_task() {
+  std::vector<Task<>> tasks;
+  tasks.push_back(nothing());
+  return tasks;
+}
+
+Task<> awaits_a_join_twice() {
+  auto all = join(one_task());
+  co_await all;
+  co_await all;
+}
+
+Task<> awaits_a_select_twice() {
+  auto first = select(one_task());
+  co_await first;
+  co_await first;
+}
+
+TEST(MisuseDeathTest, awaiting_a_join_or_select_of_a_vector_twice) {
+  EXPECT_DEATH(HandPolled(awaits_a_join_twice()).poll(), "a join or select is awaited once");
+  EXPECT_DEATH(HandPolled(awaits_a_select_twice()).poll(), "a join or select is awaited once");
+}
+
+// What its branches await belongs to the first task, which may be gone.
+TEST(MisuseDeathTest, awaiting_a_join_in_another_task_than_the_one_that_has_begun_it) {
+  auto joined = join(yield_forever(), yield_forever());
+  HandPolled first(gives_up(joined));
+  EXPECT_FALSE(first.poll());
+  EXPECT_TRUE(first.poll());
+  EXPECT_DEATH(HandPolled(goes_on_with(joined)).poll(), "goes on in no other");
 }
 
 // Compilers may warn of the missing co_return.

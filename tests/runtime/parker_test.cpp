@@ -10,6 +10,8 @@
 #include <memory>
 #include <thread>
 
+#include "tests/runtime/fixtures.hpp"
+
 namespace taskbench::rt::park {
 namespace {
 
@@ -96,14 +98,14 @@ TEST(Parker, unpark_tells_whether_the_owner_slept) {
 }
 
 TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < tests::tries(2000); ++round) {
     auto parker = std::make_unique<Parker>();
     std::thread giver([&] { parker->unpark(); });
     parker->park(round % 2 == 0 ? 0ns : 10us);
     giver.join();
   }
   // The giver may still be in unpark() here: its last use of the parker comes before the token.
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < tests::tries(2000); ++round) {
     std::atomic<Parker*> shared{nullptr};
     std::thread owner([&] {
       Parker parker;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "runtime/base/cache_line.hpp"
 #include "runtime/task/header.hpp"
 
 namespace taskbench::rt::work_stealing {
@@ -18,6 +19,18 @@ struct Queued {
 };
 constexpr Queued kEmpty{0};
 constexpr Queued kOthers{1};
+
+/// Stands for a queue whose cache line its worker is to keep.
+struct LeftAlone {
+  [[nodiscard]] std::uint32_t size() const {
+    ADD_FAILURE() << "its line is taken from the worker that writes it";
+    return 1;
+  }
+};
+
+// What others read lies apart from what the worker writes in each poll.
+static_assert(alignof(Rounds) == base::kFalseSharingBytes &&
+              sizeof(Rounds) == 2 * base::kFalseSharingBytes);
 
 /// The round of a worker, as seen by a task that yields for the first time.
 std::uint32_t round_of(const Rounds& rounds) {
@@ -147,6 +160,14 @@ TEST(RoundsOfTwo, who_is_eight_rounds_ahead_takes_nothing_over) {
   EXPECT_EQ(workers.behind.level_with(workers.ahead, Queued{1}, Queued{100}), 0U);
   EXPECT_EQ(round_of(workers.ahead), 1008U);
   EXPECT_EQ(round_of(workers.behind), 1000U);
+}
+
+TEST(RoundsOfTwo, who_is_about_as_far_does_not_look_at_the_queues) {
+  for (const int lead : {0, 8}) {
+    Two workers(lead);
+    EXPECT_EQ(workers.ahead.level_with(workers.behind, LeftAlone{}, LeftAlone{}), 0U);
+    EXPECT_EQ(workers.behind.level_with(workers.ahead, LeftAlone{}, LeftAlone{}), 0U);
+  }
 }
 
 TEST(RoundsOfTwo, who_is_further_ahead_takes_over_half_of_what_the_others_queue_is_longer_by) {

@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/no_threads.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
@@ -195,6 +199,34 @@ TEST(RuntimeThreads, hooks_are_refused_block_on) {
   }
   EXPECT_EQ(refused.load(), 2);
 }
+
+// The sanitizers make threads in their own way.
+#if !defined(TASKBENCH_SYSTEM_BLOCKS)
+// The first worker to begin starts a blocking call, and then the system gives no more threads.
+TEST(RuntimeThreads, that_the_system_does_not_give_leave_no_blocking_call_behind) {
+  bool refused = false;
+  // All workers may have been started before.
+  for (int attempt = 0; attempt < 100 && !refused; ++attempt) {
+    std::mutex mutex;
+    std::optional<NoThreads> none;
+    try {
+      const Runtime runtime = Runtime::Builder{}
+                                  .workers(256)
+                                  .blocking_idle_timeout(0ns)
+                                  .on_thread_start([&](unsigned) {
+                                    const std::lock_guard lock(mutex);
+                                    if (none.has_value()) return;
+                                    spawn_blocking([] {}).detach();
+                                    none.emplace();
+                                  })
+                                  .build();
+    } catch (const std::system_error&) {
+      refused = true;
+    }
+  }
+  EXPECT_TRUE(refused);
+}
+#endif
 
 /// Returns the order in which a few dozen tasks that spawn, yield and wake each other run.
 std::vector<int> order_of_a_run(std::uint64_t seed) {

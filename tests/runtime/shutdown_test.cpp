@@ -164,7 +164,7 @@ TEST_P(Shutdown, is_prompt_whatever_the_interval_of_the_injector) {
 }
 
 TEST_P(Shutdown, wakes_during_it_are_harmless) {
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < tries(50); ++round) {
     Gate gate;
     runtime_ = build_runtime();
     for (int i = 0; i < 100; ++i) runtime_->spawn(wait_at(&gate, resident())).detach();
@@ -361,7 +361,7 @@ TEST_P(PoolShutdown, with_a_limit_that_is_not_needed_returns_true) {
 }
 
 TEST_P(PoolShutdown, spawns_from_other_threads_meanwhile_leave_nothing_behind) {
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < tries(30); ++round) {
     runtime_ = build_runtime();
     std::atomic<bool> stop{false};
     std::vector<std::thread> spawners;

@@ -162,6 +162,24 @@ TEST_P(SpawnBlocking, a_shutdown_in_a_task_does_not_wait_for_a_call_that_waits_f
   runtime_.shutdown();
 }
 
+TEST_P(SpawnBlocking, a_shutdown_in_a_call_does_not_wait_for_a_task_that_waits_for_the_call) {
+  std::atomic<bool> begun{false};
+  std::atomic<bool> release{false};
+  run([&]() -> Task<> {
+    spawn_blocking([&] {
+      block_until(begun);
+      runtime_.shutdown();
+      release.store(true);
+    }).detach();
+    co_await spawn([](std::atomic<bool>* in, std::atomic<bool>* out) -> Task<> {
+      in->store(true);
+      block_until(*out);
+      co_return;
+    }(&begun, &release));
+  });
+  runtime_.shutdown();
+}
+
 TASKBENCH_ON_EVERY_SCHEDULER(SpawnBlocking);
 
 TEST(BlockingPool, runs_no_more_calls_at_once_than_it_may_have_threads) {

@@ -263,6 +263,45 @@ TEST(Mpmc, each_await_of_a_receive_begins_at_the_end_of_the_queue) {
   EXPECT_EQ(twice.result(), 13);
 }
 
+TEST(Mpmc, a_receive_that_was_first_in_one_await_may_become_so_in_the_next) {
+  auto ends = mpmc::channel<int>(1);
+  Waiting twice(receives_twice(ends.second));
+  for (const int message : {7, 8}) {
+    for (int i = 0; i < mpmc::detail::Channel::kPatience; ++i) {
+      EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+      EXPECT_EQ(ends.second.try_recv(), i);
+      EXPECT_FALSE(twice.poll());
+    }
+    EXPECT_EQ(ends.first.try_send(int{message}), TrySend::sent);
+    EXPECT_EQ(ends.second.try_recv(), std::nullopt);
+    EXPECT_EQ(twice.poll(), message == 8);
+  }
+  EXPECT_EQ(twice.result(), 78);
+}
+
+template <class T, class Operation>
+Task<T> once_more(Operation& kept) {
+  co_return co_await kept;
+}
+
+TEST(Mpmc, a_receive_that_is_awaited_again_at_the_end_gives_no_message_twice) {
+  auto ends = mpmc::channel<int>(1);
+  auto wanted = ends.second.recv();
+  const auto next = [&] { return once_more<std::optional<int>>(wanted); };
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_EQ(HandPolled(next()).finish(), 1);
+  ends.first.close();
+  EXPECT_EQ(HandPolled(next()).finish(), std::nullopt);
+}
+
+TEST(Mpmc, a_send_that_is_awaited_again_sends_nothing_more) {
+  auto ends = mpmc::channel<std::unique_ptr<int>>(2);
+  auto sending = ends.first.send(std::make_unique<int>(7));
+  const auto again = [&] { return once_more<bool>(sending); };
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(HandPolled(again()).finish());
+  EXPECT_EQ(ends.second.size(), 1U);
+}
+
 TEST(Mpmc, try_send_that_fails_leaves_the_value) {
   auto ends = mpmc::channel<std::string>(1);
   std::string value = "a value that is long enough to be moved";

@@ -165,7 +165,8 @@ class StressTime {
   [[nodiscard]] bool left() const { return std::chrono::steady_clock::now() < end_; }
 
  private:
-  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + 200ms;
+  std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(tries(200));
 };
 
 }  // namespace taskbench::rt::tests

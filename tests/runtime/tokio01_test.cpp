@@ -5,6 +5,7 @@
 #include <atomic>
 #include <vector>
 
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -40,8 +41,19 @@ TEST(Tokio01, idle_threads_end_and_are_started_again) {
   run_as_task(runtime, [] { return occupy_all(kTokio01.workers); });
   // If this thread was held up for a second, more threads have ended and started meanwhile.
   EXPECT_GE(started.load(), 2 * kTokio01.workers - 1);
+  EXPECT_TRUE(eventually([&] { return stopped.load() == started.load() - 1; }));
   runtime.shutdown();
   EXPECT_EQ(stopped.load(), started.load());
+}
+
+TEST(Tokio01, idle_threads_need_no_memory_to_fall_asleep_and_to_end) {
+  std::atomic<unsigned> stopped{0};
+  const Runtime runtime =
+      builder(kTokio01)
+          .on_thread_start([](unsigned) { lack_of_memory_of_this_thread().emplace(); })
+          .on_thread_stop([&](unsigned) { stopped.fetch_add(1); })
+          .build();
+  EXPECT_TRUE(eventually([&] { return stopped.load() == kTokio01.workers - 1; }));
 }
 
 TEST(Tokio01, a_task_from_outside_does_not_wait_behind_a_poll_while_others_are_idle) {

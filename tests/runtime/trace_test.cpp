@@ -345,6 +345,33 @@ TEST(TraceOfASection, ends_a_poll_and_begins_another_of_the_same_task) {
   EXPECT_EQ(lives_of(trace).size(), 1U);
 }
 
+// Both workers have polled a task before.
+TEST(TraceOfASection, in_a_stolen_fork_is_part_of_no_poll) {
+  Runtime runtime = builder(kTwoWorkers).trace(kPlenty).build();
+  run_as_task(runtime, []() -> Task<> {
+    std::atomic<bool> polled{false};
+    std::atomic<bool> stolen{false};
+    JoinHandle<void> other = spawn([&polled]() -> Task<> {
+      polled = true;
+      co_return;
+    });
+    JoinHandle<void> next = spawn(nothing());  // displaces `other` from the LIFO slot
+    EXPECT_TRUE(block_worker_until(polled));
+    const auto waits = [&stolen]() -> Fork<bool> { co_return block_worker_until(stolen); };
+    const auto blocks = [&stolen]() -> Fork<> {
+      block_in_place([&stolen] { stolen = true; });
+      co_return;
+    };
+    const auto [in_time, nobody] = co_await fork_join(waits(), blocks());
+    EXPECT_TRUE(in_time);
+    co_await other;
+    co_await next;
+  });
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  for (const TraceRow& row : trace.workers) expect_row_in_order(row);
+}
+
 class TraceOfPool : public OnEveryPool {};
 
 TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {

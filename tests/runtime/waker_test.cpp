@@ -167,7 +167,7 @@ TEST_P(TaskWaker, a_thousand_wakers_made_in_one_poll_are_all_counted) {
 }
 
 TEST_P(TaskWaker, a_wake_from_another_thread_runs_the_task) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < tries(200); ++round) {
     Gate gate;
     std::thread waker([&gate] { gate.open(); });
     const auto pass = [&]() -> Task<> { co_await gate.passed(); };

@@ -183,8 +183,8 @@ Task<void> sets_and_cancels(int count) {
 TEST(Timers, by_the_hundred_thousand_are_set_and_cancelled) {
   Runtime runtime = tests::build(tests::kTwoWorkers);
   runtime.block_on([]() -> Task<void> {
-    JoinHandle<void> one = spawn(sets_and_cancels(50'000));
-    JoinHandle<void> other = spawn(sets_and_cancels(50'000));
+    JoinHandle<void> one = spawn(sets_and_cancels(tests::tries(50'000)));
+    JoinHandle<void> other = spawn(sets_and_cancels(tests::tries(50'000)));
     co_await one;
     co_await other;
   }());
@@ -193,7 +193,7 @@ TEST(Timers, by_the_hundred_thousand_are_set_and_cancelled) {
 #if defined(__OPTIMIZE__)
 constexpr int kSleepers = 1'000'000;
 #else
-constexpr int kSleepers = 100'000;
+constexpr int kSleepers = tests::tries(100'000);
 #endif
 
 TEST(Timers, of_a_million_sleepers_all_fire) {

@@ -2,6 +2,7 @@
 """The scripts, run in a copy of their folder with stand-ins for the commands that they call."""
 
 import re
+import runpy
 import subprocess
 import unittest
 
@@ -24,6 +25,16 @@ class EveryScript(ScriptTest):
         self.stand_in(self.root / "scripts/test")
         self.run_script(".ci/run", "-R", "x")
         self.assertEqual(self.called(), ["test --ci -R x"])
+
+
+class SelftestGate(unittest.TestCase):
+    def test_its_intervals_are_those_of_binom_test_in_r(self):
+        rate_interval = runpy.run_path(str(ROOT / "scripts/selftest-gate"))["rate_interval"]
+        for events, trials, low, high in ((0, 100, 0, 0.0362167), (20, 20, 0.8315665, 1),
+                                          (7, 20, 0.1539092, 0.5921885)):
+            found = rate_interval(events, trials)
+            self.assertAlmostEqual(found[0], low, places=6)
+            self.assertAlmostEqual(found[1], high, places=6)
 
 
 class InstallDeps(ScriptTest):
@@ -81,6 +92,23 @@ class InstallDeps(ScriptTest):
         self.stand_in(self.bin / "apt-cache", gone)
         self.install("test")
         self.assertEqual(self.installed(), [" ".join(for_tests), "clang libclang-rt-dev"])
+
+    def test_asks_apt_for_nothing_where_what_is_missing_has_another_name_or_does_not_exist(self):
+        gone = ("clang-16", "linux-perf", "clang-format-14", "chromium")
+        lists = 'if [ "$1" = madison ]; then echo "g++ | 4:13"; else %s; fi' % " && ".join(
+            f'[ "$2" != {package} ]' for package in gone)
+        for lacking, known, fetched in (
+            (gone, lists, ()),
+            ((*gone, "jq"), lists, ("clang linux-tools-generic jq",)),
+            (("linux-tools-generic", *gone), lists, ("clang linux-tools-generic",)),
+            (("chromium",), "", ("chromium",)),  # no lists, but apt finds it
+        ):
+            self.calls.write_text("")
+            self.lacking(*lacking)
+            self.stand_in(self.bin / "apt-cache", known)
+            self.install("test")
+            self.assertEqual(tuple(self.installed()), fetched)
+            self.assertEqual(bool(self.apt_calls()), bool(fetched))
 
     def test_a_failing_apt_is_reported(self):
         self.lacking("cmake")
@@ -347,7 +375,9 @@ class GatePr(RepositoryTest):
             f'#!/bin/sh\necho "taskbench $*" >>"{self.calls}"\n'
             '[ "$1" = gate ] || exit ${REPORT_STATUS:-0}\n'
             'while [ $# -gt 1 ]; do [ "$1" = --markdown ] && echo comment >"$2"\n'
-            '[ "$1" = --json ] && [ -z "$NO_JSON" ] && echo {} >"$2"; shift; done\n'
+            '[ "$1" = --json ] && [ -z "$NO_JSON" ] && '
+            'printf \'{\\n  "outcome": "%s"\\n}\\n\' "$OUTCOME" >"$2"\n'
+            '[ "$1" = --format ] && echo "$2"; shift; done\n'
             "exit ${STATUS:-0}\n",
         )
 
@@ -403,17 +433,19 @@ class GatePr(RepositoryTest):
 
     def test_what_was_measured_is_left_for_trackers(self):
         fork = self.pull_request()
-        self.put("taskbench", (self.repository / "taskbench").read_text().replace(
-            "shift; done\n", 'case "$*" in "--journal "*|*" --journal "*) [ "$1" = --journal ] && '
-            '[ ! -e "$2" ] && echo >"$2" ;; "bmf --quiet"|"openmetrics --quiet") echo "$1"; esac; '
-            "shift; done\n"))
         taskbench = str(self.repository / "taskbench")
-        self.gate_pr("--base", "main", "--taskbench", taskbench, status=1, STATUS="1")
-        for format in ("openmetrics", "bmf"):
-            self.assertEqual((self.out / f"gate.{format}").read_text(), f"{format}\n")
+        formats = ("openmetrics", "bmf")
+        for outcome in ("judged", "failed"):
+            self.gate_pr("--base", "main", "--taskbench", taskbench, status=1, STATUS="1",
+                         OUTCOME=outcome)
+            for format in formats:
+                left = self.out / f"gate.{format}"
+                self.assertEqual(left.read_text() if left.exists() else None,
+                                 f"{format}\n" if outcome == "judged" else None)
+        # tests/cli/gate_test.py has taskbench take these options.
         self.assertEqual(self.called(), [self.call(fork), self.report(), *(
-            f"taskbench gate --resume --journal taskbench-gate/gate.journal --format {format} "
-            "--quiet" for format in ("openmetrics", "bmf"))])
+            f"taskbench gate --resume --journal taskbench-gate/gate.journal --format {format}"
+            for format in formats), self.call(fork), self.report()])
 
     def test_the_verdict_stands_without_plots(self):
         fork = self.pull_request()

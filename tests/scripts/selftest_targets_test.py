@@ -2,8 +2,10 @@
 """`scripts/selftest-targets`, with a stand-in for the judging taskbench."""
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -61,6 +63,15 @@ exit $status""")
             check=False, capture_output=True, text=True).stdout  # 1 if a target is missed
         docs = (ROOT / "docs/design/measurement.md").read_text()
         self.assertIn("\n".join(re.findall(r"^\|.*", said, re.M)), docs)
+
+    def test_a_reader_that_has_read_enough_is_no_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        answer = subprocess.run(
+            [ROOT / "scripts/selftest-targets", "--report", "--out", self.root / "out"],
+            stdout=writer, stderr=subprocess.PIPE, check=False)
+        os.close(writer)
+        self.assertEqual((answer.returncode, answer.stderr), (-signal.SIGPIPE, b""))
 
     def test_unchanged_programs_have_to_pass(self):
         self.targets("--target", "busy-aa", "--trials", "1", answer="none 0", status=1)

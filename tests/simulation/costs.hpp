@@ -116,13 +116,12 @@ struct Changes {
   /// The number of polls between two looks of a busy worker at the injector.
   std::uint32_t interval = 61;
   /// The fences: weighed by FenceBalance; weighed by how many cores a heavy one interrupts; always
-  /// full; or with a thief's heavy fence interrupting only its victim.
-  enum class Fences : std::uint8_t { balance, weighted, even, targeted };
+  /// full; with a thief's heavy fence interrupting only its victim; or with one heavy fence for all
+  /// threads that came before it began.
+  enum class Fences : std::uint8_t { balance, weighted, even, targeted, shared };
   Fences fences = Fences::balance;
   /// What costs nothing: the most that a remedy for it can gain.
   std::optional<Share> free = std::nullopt;
-  /// Thieves look at the queues of their own cluster first, then of their socket, then at all.
-  bool near_first = false;
   /// The workers of a cluster share an injector.
   bool injector_of_cluster = false;
   /// All cores are as near as those of one cluster: the most that good placement can gain.

@@ -210,6 +210,12 @@ void Machine::heavy_fence() {
   ++heavy_fences_;
   give_way();
   if (changes_.free == Share::fences) return;
+  if (changes_.fences == Changes::Fences::shared && current->now < barrier_begins_at_) {
+    // It has not begun, and will do for this thread, too, which then reads that it has ended.
+    spend(Share::fences, barrier_free_at_ + costs_.line - current->now);
+    give_way();
+    return;
+  }
   const bool for_one = changes_.fences == Changes::Fences::targeted && current->fence_for;
   const auto is_interrupted = [&](const Core& core) {
     return core.state == Core::State::runs && &core != current &&
@@ -218,6 +224,7 @@ void Machine::heavy_fence() {
   const std::uint32_t others =
       for_one ? (is_interrupted(*cores_[*current->fence_for]) ? 1 : 0) : running_ - 1;
   const Ns begin = std::max(current->now, barrier_free_at_);
+  barrier_begins_at_ = begin;
   Ns cost = costs_.barrier;
   if (others > 0) cost += costs_.barrier_first + (others - 1) * costs_.barrier_each;
   barrier_free_at_ = begin + cost;

@@ -158,7 +158,8 @@ class Machine {
   std::size_t line_count_ = 0;
   std::uint64_t turn_count_ = 0;
   std::uint32_t running_ = 0;
-  Ns barrier_free_at_ = 0;  // the kernel admits one membarrier at a time
+  Ns barrier_begins_at_ = 0;  // the last one
+  Ns barrier_free_at_ = 0;    // the kernel admits one membarrier at a time
   std::uint64_t heavy_fences_ = 0;
   std::array<std::uint64_t, kDistances> thefts_{};
   mc::Context home_;

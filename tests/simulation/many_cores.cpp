@@ -42,14 +42,13 @@ options
   --searchers N|half|root   how many workers may search
   --enough N          others are woken while fewer than N search
   --bitmap            a bit for each queue says whether it has something
-  --near-first        thieves look into their own cluster first, then their socket, then all
   --all-near          all lines cost line_near
   --injector-of N|cluster   workers that share an injector
   --spins N           looks at a mutex that is held, before a thread sleeps
   --try               who would take from an injector goes on where somebody is at it
   --wait              busy workers wait for an injector as searchers do, as they once did
   --interval N        polls between two looks of a busy worker at the injector
-  --fences balance|weighted|even|targeted
+  --fences balance|weighted|even|targeted|shared
   --free SHARE        what costs nothing: workers, injector, idle_word, fences, waking
   --cost NAME=TIME    several times
 )";
@@ -125,6 +124,15 @@ Share share_named(std::string_view name) {
   return static_cast<Share>(at - kShareNames.begin());
 }
 
+Changes::Fences fences_named(std::string_view name) {
+  // In the order of Fences.
+  constexpr std::array<std::string_view, 5> kNames{"balance", "weighted", "even", "targeted",
+                                                   "shared"};
+  const auto at = std::ranges::find(kNames, name);
+  if (at == kNames.end()) refuse("no such fences: " + std::string(name));
+  return static_cast<Changes::Fences>(at - kNames.begin());
+}
+
 Options parse(std::span<char*> arguments) {
   Options options;
   Changes& changes = options.experiment.changes;
@@ -165,8 +173,6 @@ Options parse(std::span<char*> arguments) {
       const std::string_view which = value();
       changes.injector_of_cluster = which == "cluster";
       if (!changes.injector_of_cluster) changes.workers_per_injector = count(which);
-    } else if (name == "--near-first") {
-      changes.near_first = true;
     } else if (name == "--all-near") {
       changes.all_near = true;
     } else if (name == "--spins") {
@@ -179,11 +185,7 @@ Options parse(std::span<char*> arguments) {
       changes.interval = count(value());
       if (changes.interval == 0) refuse("an interval of at least 1");
     } else if (name == "--fences") {
-      const std::string_view which = value();
-      changes.fences = which == "even"       ? Changes::Fences::even
-                       : which == "weighted" ? Changes::Fences::weighted
-                       : which == "targeted" ? Changes::Fences::targeted
-                                             : Changes::Fences::balance;
+      changes.fences = fences_named(value());
     } else if (name == "--free") {
       changes.free = share_named(value());
     } else if (name == "--cost") {
@@ -201,7 +203,7 @@ Options parse(std::span<char*> arguments) {
     if (workers < 1 || workers > 256) refuse("1 to 256 workers");
   }
   const bool asks_for_clusters =
-      topology.socket != 0 || changes.near_first || changes.all_near || changes.injector_of_cluster;
+      topology.socket != 0 || changes.all_near || changes.injector_of_cluster;
   if (topology.cluster == 0 && asks_for_clusters) refuse("needs --cluster");
   if (topology.cluster != 0 && topology.socket % topology.cluster != 0) {
     refuse("a socket of some whole clusters");
@@ -290,6 +292,7 @@ std::vector<ChangeRow> change_rows(const Topology& topology) {
       {"(2) probing costs nothing", {.free = Share::workers}},
       {"(3) fences weighed by cores", {.fences = Fences::weighted}},
       {"(3) a thief's for its victim alone", {.fences = Fences::targeted}},
+      {"(3) one for all who wait", {.fences = Fences::shared}},
       {"(3) full fences always", {.fences = Fences::even}},
       {"(3) fences cost nothing", {.free = Share::fences}},
       {"(1, 3) only try, victim alone", {.tries = true, .fences = Fences::targeted}},
@@ -302,10 +305,8 @@ std::vector<ChangeRow> change_rows(const Topology& topology) {
       {"(6) waking costs nothing", {.free = Share::waking}},
   };
   if (topology.cluster == 0) return rows;
-  const std::array<ChangeRow, 5> placed{{
-      {"thieves look near first", {.near_first = true}},
+  const std::array<ChangeRow, 3> placed{{
       {"injectors of clusters", {.injector_of_cluster = true}},
-      {"both", {.near_first = true, .injector_of_cluster = true}},
       {"thefts cost nothing", {.free = Share::workers}},
       {"all cores are near", {.all_near = true}},
   }};

@@ -2,6 +2,7 @@
 // line depends on its distance, and results for one and two workers are close to measurements.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -130,6 +131,30 @@ TEST(ManyCores, without_clusters_all_lines_cost_the_same) {
   }
 }
 
+/// When the last of three cores has passed its heavy fence, if two come while the first one passes.
+Ns three_have_passed(Changes::Fences fences) {
+  Costs costs = nothing();
+  costs.barrier = 1'000;
+  Machine machine_of_test(costs, Changes{.fences = fences}, Topology{});
+  Ns last = 0;
+  machine_of_test.run([&] {
+    for (std::uint32_t core = 1; core <= 3; ++core) {
+      machine->start([&, core] {
+        spend(Share::task, 10 * static_cast<Ns>(core) - current->now);
+        machine->heavy_fence();
+        last = std::max(last, current->now);
+      });
+    }
+    for (std::uint32_t core = 1; core <= 3; ++core) machine->join(core);
+  });
+  return last;
+}
+
+TEST(ManyCores, heavy_fences_wait_for_each_other_or_those_that_wait_share_one) {
+  EXPECT_EQ(three_have_passed(Changes::Fences::balance), 3'010);
+  EXPECT_EQ(three_have_passed(Changes::Fences::shared), 2'010);
+}
+
 TEST(ManyCores, near_lines_that_cost_as_much_as_others_change_nothing) {
   Experiment experiment{.workload = "balanced", .workers = 8};
   const Outcome before = simulate(experiment);
@@ -138,19 +163,6 @@ TEST(ManyCores, near_lines_that_cost_as_much_as_others_change_nothing) {
   const Outcome after = simulate(experiment);
   EXPECT_EQ(before.time, after.time);
   EXPECT_EQ(before.shares, after.shares);
-}
-
-TEST(ManyCores, who_looks_near_first_steals_more_often_in_its_own_cluster) {
-  const auto near_thefts = [](bool near_first) {
-    const Outcome outcome = simulate({.workload = "balanced",
-                                      .workers = 32,
-                                      .topology = {.cluster = 4, .socket = 16},
-                                      .changes = {.near_first = near_first}});
-    const auto near = static_cast<double>(outcome.thefts[0]);
-    return near / static_cast<double>(outcome.thefts[0] + outcome.thefts[1] + outcome.thefts[2]);
-  };
-  EXPECT_LT(near_thefts(false), 0.25);
-  EXPECT_GT(near_thefts(true), 0.5);
 }
 
 TEST(ManyCores, only_a_task_that_has_moved_waits_for_its_data) {

@@ -88,8 +88,6 @@ class Queue : public work_stealing::Policy::LocalQueue {
   using Stolen = queue::Stolen<Task>;
 
  public:
-  Queue() { all_[index_] = this; }
-
   bool push_back(Task task, auto&& overflow) {
     const bool kept = Base::push_back(task, overflow);
     mark();
@@ -110,9 +108,16 @@ class Queue : public work_stealing::Policy::LocalQueue {
   }
   bool rotate(Task& task, auto&& ahead) { return Base::rotate(task, fetching(ahead)); }
   Stolen steal_into(Queue& thief, std::uint32_t limit) {
-    // A thief that levels rounds has a limit, and has already chosen its victim.
-    const bool searches = limit == UINT32_MAX;
-    return searches && changes().near_first ? thief.ask(index_) : give(thief, limit);
+    if (changes().bitmap && !bitmap.is_set(index_)) return {};
+    const std::uint32_t core = index_ + 1;  // the first core is the program's
+    sim::current->fence_for = core;
+    const Stolen stolen = Base::steal_into(thief, limit);
+    sim::current->fence_for.reset();
+    if (stolen.count == 0) return stolen;
+    sim::machine->count_theft(core);
+    sim::spend(sim::Share::workers, copying(stolen.count, core, sim::Share::workers));
+    thief.mark();
+    return stolen;
   }
   [[nodiscard]] bool looks_empty() const {
     return changes().bitmap ? !bitmap.is_set(index_) : Base::looks_empty();
@@ -129,52 +134,8 @@ class Queue : public work_stealing::Policy::LocalQueue {
     if (changes().bitmap && !std::exchange(marked_, true)) bitmap.set(index_);
   }
 
-  Stolen give(Queue& thief, std::uint32_t limit) {
-    if (changes().bitmap && !bitmap.is_set(index_)) return {};
-    const std::uint32_t core = index_ + 1;  // the first core is the program's
-    sim::current->fence_for = core;
-    const Stolen stolen = Base::steal_into(thief, limit);
-    sim::current->fence_for.reset();
-    if (stolen.count == 0) return stolen;
-    sim::machine->count_theft(core);
-    sim::spend(sim::Share::workers, copying(stolen.count, core, sim::Share::workers));
-    thief.mark();
-    return stolen;
-  }
-
-  /// Worker::steal asks all others, one after the other. At the first question, this thief looks at
-  /// all of them itself, the near ones first; it then gets what it found when it asks that victim.
-  Stolen ask(std::uint32_t victim) {
-    if (asked_ == 0) look_near_first(victim);
-    asked_ = asked_ + 2 == queue_count ? 0 : asked_ + 1;
-    if (found_.count == 0 || victim != found_at_) return {};
-    asked_ = 0;
-    return std::exchange(found_, {});
-  }
-  void look_near_first(std::uint32_t start) {
-    const sim::Topology& topology = sim::machine->topology();
-    std::uint32_t begin = index_;  // the range already looked at, initially itself
-    std::uint32_t end = index_ + 1;
-    for (const std::uint32_t cores : {topology.cluster, topology.socket, 0U}) {
-      const std::uint32_t first = cores == 0 ? 0 : index_ / cores * cores;
-      const std::uint32_t count = cores == 0 ? queue_count : std::min(cores, queue_count - first);
-      for (std::uint32_t i = 0; i < count && found_.count == 0; ++i) {
-        found_at_ = first + (start + i) % count;
-        if (found_at_ >= begin && found_at_ < end) continue;
-        found_ = all_[found_at_]->give(*this, UINT32_MAX);
-      }
-      begin = first;
-      end = first + count;
-    }
-  }
-
-  inline static std::array<Queue*, sim::kMostCores> all_{};
-
   const std::uint32_t index_ = queue_count++;
   bool marked_ = false;
-  std::uint32_t asked_ = 0;  // number of others asked in this search
-  std::uint32_t found_at_ = 0;
-  Stolen found_;
 };
 
 /// One injector, and the cost of its plain memory: the blocks, and the links of the tasks in it.

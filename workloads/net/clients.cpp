@@ -113,17 +113,28 @@ int Epoll::connect(std::uint16_t port, std::uint64_t name) {
 }
 
 const std::vector<std::uint64_t>& Epoll::wait() {
+  if (poll(kPatience_s * 1'000) == 0) {
+    throw std::runtime_error(fmt::format("no answer for {} s", kPatience_s));
+  }
+  return ready_;
+}
+
+const std::vector<std::uint64_t>& Epoll::ready_now() {
+  poll(0);
+  return ready_;
+}
+
+int Epoll::poll(int patience_ms) {
   std::array<epoll_event, 128> events;
   ready_.clear();
   const int count =
-      ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), kPatience_s * 1'000);
-  if (count == 0) throw std::runtime_error(fmt::format("no answer for {} s", kPatience_s));
+      ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience_ms);
   if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
   for (int i = 0; i < count; ++i) {
     const std::uint64_t which = events[static_cast<std::size_t>(i)].data.u64;  // a packed member
     ready_.push_back(which);
   }
-  return ready_;
+  return count;
 }
 
 void unshare_descriptors() {

@@ -89,8 +89,13 @@ class Epoll {
   /// The names of the readable connections. Throws std::runtime_error if there are none for longer
   /// than any response takes.
   [[nodiscard]] const std::vector<std::uint64_t>& wait();
+  /// The names of those that are readable now, if any.
+  [[nodiscard]] const std::vector<std::uint64_t>& ready_now();
 
  private:
+  /// Returns epoll_wait's answer, and stores the names.
+  int poll(int patience_ms);
+
   int epoll_ = -1;
   std::vector<std::uint64_t> ready_;
 };

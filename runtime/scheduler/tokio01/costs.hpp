@@ -19,6 +19,7 @@
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/task/header.hpp"
+#include "runtime/task/poll.hpp"
 #include "runtime/task/schedule.hpp"
 
 namespace taskbench::rt::scheduler {
@@ -106,7 +107,7 @@ struct TaskCosts {
   /// already.
   static task::Polled poll(task::Header* task) noexcept {
     TaskCell* const cell = cell_of(task);
-    const task::Polled polled = task::poll(task);
+    const task::Polled polled = task::poll_inline(task);
     const bool goes_back = polled == task::Polled::yielded || polled == task::Polled::woken;
     if (goes_back) enter_queue(task);
     leave_queue(task, cell, polled == task::Polled::finished);

@@ -11,6 +11,7 @@
 #include "runtime/scheduler/work_stealing/rounds.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/task/owned_tasks.hpp"
+#include "runtime/task/poll.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -21,7 +22,9 @@ struct Policy {
   using Rounds = work_stealing::Rounds;
 
   /// What happens to a task that was taken out of a queue.
-  static task::Polled poll(task::Header* task) noexcept { return task::poll(task); }
+  [[gnu::always_inline]] static task::Polled poll(task::Header* task) noexcept {
+    return task::poll_inline(task);
+  }
   static void cancel(task::Header* task) noexcept { task::cancel(task); }
 
   /// Whether one more worker may search: half of the workers are enough to find all work.

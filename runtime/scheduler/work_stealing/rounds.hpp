@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/header.hpp"
 
@@ -79,16 +80,18 @@ class Rounds {
     // relaxed: a count to compare; nothing is read on the strength of it
     const std::uint32_t others_round = other.published_.load(base::relaxed);
     const auto lead = static_cast<std::int32_t>(round_ - others_round);
-    const std::uint32_t own_size = own_queue.size();
-    const std::uint32_t others_size = others_queue.size();
-    if (others_size == 0) return 0;
+    // The queues are looked at only if the counts are far apart: the other worker writes the line
+    // of its own in each poll, and would have to fetch it back.
     if (lead < -kMaxLead) {
+      const std::uint32_t others_size = others_queue.size();
       // The worker with the longer queue cannot catch up, and the other must see that.
-      if (own_size > others_size) return 0;
-      publish(others_round);
+      if (others_size != 0 && own_queue.size() <= others_size) publish(others_round);
       return 0;
     }
     if (lead <= kMaxLead) return 0;
+    const std::uint32_t own_size = own_queue.size();
+    const std::uint32_t others_size = others_queue.size();
+    if (others_size == 0) return 0;
     std::uint32_t wanted = others_size > own_size ? (others_size - own_size) / 2 : 0;
     // This worker is ahead even with as long a queue: the other is slower, and gives some at every
     // look.
@@ -112,9 +115,10 @@ class Rounds {
     published_.store(round, base::relaxed);
   }
 
-  base::Atomic<std::uint32_t> published_{0};  // for the others
   std::uint32_t round_ = 0;
   std::uint32_t turns_left_ = 1;  // of the current round
+  /// For the others; apart from what the worker writes in each poll.
+  alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> published_{0};
 };
 
 }  // namespace taskbench::rt::work_stealing

@@ -170,13 +170,12 @@ void Worker::run_task(task::Header* task, bool goes_on) {
   std::uint32_t turns = 0;
   std::uint32_t lifo_polls = 0;
   for (;;) {
-    task::Header* const next = poll(task, goes_on);
-    if (next == task) {
+    const Next next = poll(task, goes_on);
+    if (next == Next::same) {
       if (--polls_left_ > 0 && ++turns < kTurnsInARow) continue;
       break;
     }
-    if (next != nullptr) {
-      task = next;
+    if (next == Next::other) {
       turns = lifo_polls = 0;
       continue;
     }
@@ -190,14 +189,14 @@ void Worker::run_task(task::Header* task, bool goes_on) {
   push(task);  // needs no notification, as in poll() without a task in the LIFO slot
 }
 
-task::Header* Worker::poll(task::Header* task, bool goes_on) {
+Worker::Next Worker::poll(task::Header*& task, bool goes_on) {
   counters.polls.add();
   switch (recorder.is_on() ? poll_and_record(task) : Policy::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
-      return nullptr;
+      return Next::none;
     case task::Polled::idle:
-      return nullptr;
+      return Next::none;
     case task::Polled::yielded:
       counters.yields.add();
       trace::planted_delay(DelaySite::yield);
@@ -209,24 +208,23 @@ task::Header* Worker::poll(task::Header* task, bool goes_on) {
   if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) {
     push(task);
     set_.notify_from(*this);
-    return nullptr;
+    return Next::none;
   }
-  if (is_behind && !queue.looks_empty()) return task;
+  if (is_behind && !queue.looks_empty()) return Next::same;
   // Without a task in the LIFO slot no notification is needed. If the queue is not empty, a sleeper
   // was notified when it was filled, or a worker that falls asleep sees that; if it is empty, the
   // task goes on. See docs/design/scheduler.md.
   if (goes_on && polls_left_ > 1 && !leaves()) {
-    task::Header* next = task;
-    if (queue.rotate(next, prefetch)) {
+    if (queue.rotate(task, prefetch)) {
       --polls_left_;
       rounds.count_turn(queue);
-      return next;
+      return Next::other;
     }
   } else if (queue.push_behind(task, overflow())) {
-    return nullptr;
+    return Next::none;
   }
   rounds.count_turn_alone();
-  return task;
+  return Next::same;
 }
 
 task::Polled Worker::poll_and_record(task::Header* task) {
@@ -234,6 +232,7 @@ task::Polled Worker::poll_and_record(task::Header* task) {
   recorder.poll_start(task);
   const task::Polled polled = Policy::poll(task);
   recorder.poll_end(scheduler::poll_end(polled));  // off if the worker was handed on meanwhile
+  polling_ = nullptr;
   return polled;
 }
 
@@ -242,8 +241,9 @@ void Worker::begin_blocking() {
     push(next);
     set_.notify_from(*this);
   }
-  // For the tracer the poll ends here, and another one begins when the task goes on.
-  recorder.poll_end(PollEnd::idle);
+  // For the tracer the poll ends here, and another one begins when the task goes on. A stolen fork
+  // is in no poll.
+  if (polling_ != nullptr) recorder.poll_end(PollEnd::idle);
   context_->worker = nullptr;
   begun_ = lease.begin_blocking();
 }
@@ -251,7 +251,7 @@ void Worker::begin_blocking() {
 bool Worker::end_blocking() {
   if (!lease.end_blocking(begun_)) return false;
   context_->worker = this;
-  recorder.poll_start(polling_);
+  if (polling_ != nullptr) recorder.poll_start(polling_);
   return true;
 }
 

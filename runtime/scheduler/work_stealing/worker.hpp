@@ -121,9 +121,15 @@ class Worker {
   /// Polls `task`, and the tasks that come into the LIFO slot; if this `goes_on`, also the tasks
   /// that yielding ones let pass, until it is time to look around.
   [[gnu::always_inline]] inline void run_task(task::Header* task, bool goes_on);
-  /// Polls `task`. Returns the task to poll next: the same, if it yielded and no other waits, or it
-  /// is behind; or, if this `goes_on`, another one, which it let pass; or nullptr.
-  [[gnu::always_inline]] inline task::Header* poll(task::Header* task, bool goes_on);
+  /// What to poll after a poll.
+  enum class Next : std::uint8_t {
+    none,   ///< what is in the LIFO slot, or the queue
+    same,   ///< the task once more: it yielded, and no other waits, or it is behind
+    other,  ///< another one, which it let pass
+  };
+  /// Polls `task`, which then is what to poll next, unless that is `none`; `other` only if this
+  /// `goes_on`.
+  [[gnu::always_inline]] inline Next poll(task::Header*& task, bool goes_on);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
   /// Takes the tasks that a full queue gives up.
   [[nodiscard]] auto overflow();
@@ -155,7 +161,7 @@ class Worker {
   Clock::time_point last_find_{};                 // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};         // before the next look at the injector
   task::ThreadContext* context_ = nullptr;        // of the worker's thread; holds the LIFO slot
-  task::Header* polling_ = nullptr;               // for the tracer
+  task::Header* polling_ = nullptr;               // for the tracer; null in a stolen fork
   std::uint32_t begun_ = 0;      // the word of the lease when the blocking section began
   void* stolen_fork_ = nullptr;  // found by search() instead of a task
   task::Strand strand_;

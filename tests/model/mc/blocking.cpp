@@ -76,9 +76,9 @@ bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
   operation.depends(object(places_[index].queue_object), true);
   arrive(operation);
   log(operation, me().woken ? "woken" : "timed out");
-  me().fresh = writes_;
   if (me().woken) return true;
   std::erase(places_[index].waiters, current_);
+  me().fresh = writes_;  // or a loop that looks and waits would never end
   time_ += 1'000'000'000;
   return false;
 }
@@ -149,7 +149,9 @@ bool Engine::futex_wait(const void* word, std::uint64_t raw, std::uint64_t expec
     ++spurious_;
     return true;
   }
-  return sleep_on(place, has_deadline, where);
+  const bool woken = sleep_on(place, has_deadline, where);
+  me().fresh = writes_;  // as above
+  return woken;
 }
 
 void Engine::futex_wake(const void* word, Where where) {

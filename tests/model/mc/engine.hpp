@@ -49,6 +49,7 @@ void fence(Fence kind, Where where = Where::current());
 
 // --- plain memory that is handed over
 
+/// Begins a new cell at `address`, which location_ends() ends.
 void cell_begins(const void* address);
 void cell_read(const void* address, Where where);
 void cell_written(const void* address, Where where);

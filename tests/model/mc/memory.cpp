@@ -115,7 +115,7 @@ void Engine::check_end(Place& place) {
     }
   }
   if (place.writer != kNoThread && unknown(place.writer, place.write)) {
-    fail("data race: thread " + std::to_string(current_) + " frees what thread " +
+    fail("data race: thread " + std::to_string(current_) + " destroys or frees what thread " +
          std::to_string(place.writer) + " writes");
   }
   if (place.creator != kNoThread && unknown(place.creator, place.created)) {

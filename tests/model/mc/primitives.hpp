@@ -120,6 +120,14 @@ class Cell {
   explicit Cell(T value) : value_(std::move(value)) {
     if (is_active()) cell_begins(this);
   }
+  Cell(const Cell& other) : Cell(other.get()) {}
+  Cell& operator=(const Cell& other) {
+    set(other.get());
+    return *this;
+  }
+  ~Cell() {
+    if (is_active()) location_ends(this);
+  }
   [[nodiscard]] T get(Where where = Where::current()) const {
     if (is_active()) cell_read(this, where);
     return value_;

@@ -15,7 +15,7 @@ PRINT_SAMPLE = ""
 
 class BaselineSchemaTest(SchemaCase, unittest.TestCase):
     def test_what_is_written_follows_it_and_broken_files_are_refused(self):
-        good = printed(PRINT_SAMPLE)
+        good = printed(PRINT_SAMPLE, "baseline")
         self.check(good, (
             ("taskbench_baseline", 1),
             ("name", "../x"),

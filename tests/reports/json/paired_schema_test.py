@@ -43,7 +43,7 @@ class PairedSchemaTest(SchemaCase, CommandTest):
                 self.assertEqual(len(document.get("samples", ())), 8 * (outcome == "judged"))
 
     def test_metrics_that_are_judged(self):
-        nodes = [self.program(name, body=f'counters = {{"nodes": {count}, "hits/s": 7}}')
+        nodes = [self.program(name, more=[f"counter nodes={count}", "counter hits/s=7"])
                  for name, count in (("base", 1000), ("head", 1120))]
         document = self.written(nodes[1], "--judge nodes=5%,hits/s=9%", base=nodes[0])
         self.assertEqual(len(document["benchmarks"][0]["judged"]), 2)

@@ -1,6 +1,6 @@
 """Reads result files like the tools that should be able to read them.
 
-usage: readers_test.py PRINT_SAMPLE_RUN
+usage: readers_test.py PRINT_SAMPLE
 
 Each reader below follows the rules of the tool that it is named after, taken from the source files
 and versions named. It contains none of the tool's code.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-PRINT_SAMPLE_RUN = ""
+PRINT_SAMPLE = ""
 
 RUNS = (
     "complete",
@@ -31,7 +31,7 @@ UNITS_IN_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9
 
 def printed(form, run):
     return subprocess.run(
-        [PRINT_SAMPLE_RUN, form, run], check=True, capture_output=True
+        [PRINT_SAMPLE, form, run], check=True, capture_output=True
     ).stdout.decode("utf-8")
 
 
@@ -286,7 +286,7 @@ class CsvTest(unittest.TestCase):
             with self.subTest(run=run):
                 # The hostile run has bytes that are not UTF-8; CSV passes them through.
                 output = subprocess.run(
-                    [PRINT_SAMPLE_RUN, "csv", run], check=True, capture_output=True
+                    [PRINT_SAMPLE, "csv", run], check=True, capture_output=True
                 ).stdout.decode("utf-8", "surrogateescape")
                 records = list(csv.reader(io.StringIO(output, newline=""), strict=True))
                 self.assertTrue(all(len(record) == len(records[0]) for record in records))
@@ -298,5 +298,5 @@ class CsvTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PRINT_SAMPLE_RUN = sys.argv[1]
+    PRINT_SAMPLE = sys.argv[1]
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

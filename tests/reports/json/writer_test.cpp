@@ -160,6 +160,36 @@ TEST(Writer, counters_never_take_a_key_of_google_benchmark) {
   EXPECT_EQ(row["counter_"], 12);
 }
 
+TEST(Writer, of_a_program_each_process_is_a_row_and_its_counters_keep_their_names) {
+  model::Run run = samples::complete_run();
+  run.settings.repetitions = 2;
+  run.settings.processes = 12;
+  run.settings.kind = "lines";
+  run.cases.resize(1);
+  run.cases[0].workload = "";
+  for (auto& repetition : run.cases[0].repetitions) {
+    repetition.cpu_ns = 0;
+    repetition.counters = {{"items_per_second", 5}, {"threads", 6}};
+  }
+  const Json file = written(run);
+  const Json& row = file["benchmarks"][0];
+  EXPECT_EQ(row["repetitions"], 12);
+  EXPECT_EQ(row["items_per_second"], 5);
+  EXPECT_EQ(row["counter_threads"], 6);
+  EXPECT_EQ(row["cpu_time"], 0);
+  const Json& summary = file["taskbench"]["cases"][0]["summary"];
+  EXPECT_TRUE(summary["cpu_ns_median"].is_null());
+  EXPECT_TRUE(summary["cpu_ns_mad"].is_null());
+  EXPECT_EQ(file["taskbench"]["settings"]["processes"], 12);
+  EXPECT_EQ(file["taskbench"]["settings"]["kind"], "lines");
+  const model::Run read = parse_result_file("r.json", to_json(run));
+  EXPECT_EQ(read.settings.processes, 12);
+  EXPECT_EQ(read.settings.kind, "lines");
+  const Json ours = written(samples::complete_run());
+  EXPECT_FALSE(ours["taskbench"]["settings"].contains("processes"));
+  EXPECT_FALSE(ours["taskbench"]["settings"].contains("kind"));
+}
+
 TEST(Writer, there_is_no_nan_and_no_infinity_anywhere) {
   for (const samples::NamedRun& sample : samples::all()) {
     for (const std::string& text : {to_json(sample.make()), to_flat_json(sample.make())}) {

@@ -386,6 +386,18 @@ TEST(Comment, names_the_threshold_that_another_than_the_usual_one_was_used) {
   expect_parts(comment_of(sample), {"its threshold is 8.4 %, not 3.0 %", "| 8.4 % |", "| 3.0 % |"});
 }
 
+TEST(Comment, says_that_more_layouts_would_decide_where_no_number_of_blocks_would) {
+  Sample sample = sample_of(1, [](int i) {
+    MetricVerdict row = undecided(0.02, 0.02, std::nullopt);
+    row.layout_error = 0.015;
+    return named(name_of(i), row);
+  });
+  sample.trial.setup.links = 8;
+  expect_parts(comment_of(sample), {"no number of blocks would decide", "(--links 16)"});
+  sample.trial.setup.links = 1;
+  expect_parts(comment_of(sample), {"more of them (other executables of each side)"});
+}
+
 TEST(VerdictTable, has_the_order_of_the_comment_with_the_reason_below_the_row) {
   const Sample sample = sample_of(6, [](int i) {
     if (i == 5) return failing(i);

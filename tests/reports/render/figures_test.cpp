@@ -90,6 +90,26 @@ TEST(Figures, rare_counters_have_a_column_only_where_they_counted) {
   EXPECT_EQ(columns(0.5), "hand-offs");
 }
 
+TEST(Figures, of_a_program_rest_on_processes_and_have_no_column_that_would_be_empty) {
+  model::Run run = samples::complete_run();
+  run.settings.processes = 9;
+  run.settings.kind = "lines";
+  run.cases.resize(1);
+  model::Case& benchmark = run.cases[0];
+  benchmark.name = "sort";
+  benchmark.workload = benchmark.scheduler = benchmark.operation = "";
+  benchmark.operations = 0;
+  EXPECT_EQ(titles_of(figures(run)).at(5), "distribution");
+  EXPECT_EQ(titles_of(figures(run)).at(6), "switches") << "which these processes report";
+  for (auto& repetition : benchmark.repetitions) repetition.counters.clear();
+  EXPECT_EQ(titles_of(figures(run)), (std::vector<std::string>{"benchmark", "median", "± MAD",
+                                                               "± MAD", "CPU", "distribution"}));
+  EXPECT_TRUE(basis(run).starts_with(
+      "Each figure is the median of 9 fresh processes of the kind lines; half"));
+  benchmark.repetitions.resize(1);
+  EXPECT_TRUE(basis(run).starts_with("Each figure rests on a single process:"));
+}
+
 TEST(ChangedParameters, are_what_the_name_says_after_the_workers) {
   model::Case measured;
   measured.workload = "chained_spawn";

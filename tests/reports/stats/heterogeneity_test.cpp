@@ -23,6 +23,7 @@ TEST(heterogeneity_test, the_deviation_is_that_of_the_mean_squares) {
   const double typical_size = (24 - (16 + 36 + 36 + 64) / 24.0) / 3;
   EXPECT_NEAR(found[0].deviation, std::sqrt((76.0 - 5.6) / typical_size), 1e-9);
   EXPECT_LT(found[0].p_adjusted, 0.005);
+  EXPECT_DOUBLE_EQ(deviation_between(rows[0], diets), found[0].deviation);
 }
 
 TEST(heterogeneity_test, groups_that_mean_nothing_seldom_differ_in_any_of_several_workloads) {
@@ -50,6 +51,9 @@ TEST(heterogeneity_test, one_group_or_groups_of_one_tell_nothing) {
   EXPECT_EQ(heterogeneity(Rows{{1, 2, 3}}, {0, 1, 2}, 1)[0].p_adjusted, 1);
   EXPECT_EQ(heterogeneity(Rows{{2, 2, 2, 2}}, {0, 0, 1, 1}, 1)[0].p_adjusted, 1);
   EXPECT_THROW((void)heterogeneity(Rows{{1, 2}}, {0}, 1), std::invalid_argument);
+  EXPECT_EQ(deviation_between({1, 2, 3}, {5, 5, 5}), 0);
+  EXPECT_EQ(deviation_between({1, 2, 3}, {0, 1, 2}), 0);
+  EXPECT_THROW((void)deviation_between({1, 2}, {0}), std::invalid_argument);
 }
 
 }  // namespace

@@ -104,6 +104,8 @@ TEST(LibtestText, has_the_median_of_each_benchmark) {
   EXPECT_EQ(names(run), (Names{"tests::sort", "hash a file", "none"}));
   EXPECT_EQ(run.cases[0].repetitions.at(0).real_ns, 1'234'567);
   EXPECT_EQ(run.cases[1].repetitions.at(0).real_ns, 12.5);
+  EXPECT_EQ(run.cases[0].step_ns, 1);
+  EXPECT_DOUBLE_EQ(run.cases[1].step_ns, 0.01);
   EXPECT_EQ(run.cases[2].unusable, "takes 0 ns, which no measurement gives");
 }
 
@@ -131,6 +133,15 @@ TEST(LinesOfText, are_a_name_a_value_and_a_unit_of_time) {
   EXPECT_EQ(run.cases[0].repetitions[0].iterations, 1);
   EXPECT_EQ(run.cases[1].repetitions[0].real_ns, 3e3);
   EXPECT_EQ(run.cases[3].repetitions[0].real_ns, 5e9);
+}
+
+TEST(LinesOfText, know_the_step_between_times_by_the_last_digit) {
+  const model::Run run =
+      parse_lines("whole 7 ns\nfine 12.50 us\nfine 12.5 us\npower 1.25e+01 ms\nminus 12.5E-1 ns\n");
+  EXPECT_DOUBLE_EQ(run.cases[0].step_ns, 1);
+  EXPECT_DOUBLE_EQ(run.cases[1].step_ns, 10) << "the finest counts";
+  EXPECT_DOUBLE_EQ(run.cases[2].step_ns, 1e5);
+  EXPECT_DOUBLE_EQ(run.cases[3].step_ns, 0.01);
 }
 
 TEST(LinesOfText, with_another_unit_are_counters_of_the_time_before) {

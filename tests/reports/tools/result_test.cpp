@@ -53,6 +53,19 @@ TEST(ResultOfAnyTool, of_hyperfine_has_the_cpu_time_of_both_kinds) {
   EXPECT_DOUBLE_EQ(run.cases.at(0).repetitions.at(1).cpu_ns, 0.75e9);
 }
 
+TEST(ResultOfAnyTool, of_hyperfine_tells_apart_what_only_a_parameter_beside_the_command_does) {
+  const model::Run run = parse_result("f", R"({"results": [
+    {"command": "./a", "times": [1], "parameters": {"branch": "main", "n": "2"}},
+    {"command": "./a", "times": [2], "parameters": {"branch": "new", "n": "2"}},
+    {"command": "./b 2", "times": [3], "parameters": {"n": "2"}}]})");
+  ASSERT_EQ(run.cases.size(), 3U);
+  EXPECT_EQ(run.cases[0].name, "./a/branch:main/n:2");
+  ASSERT_EQ(run.cases[0].repetitions.size(), 1U);
+  EXPECT_DOUBLE_EQ(run.cases[0].repetitions[0].real_ns, 1e9);
+  EXPECT_EQ(run.cases[1].name, "./a/branch:new/n:2");
+  EXPECT_EQ(run.cases[2].name, "./b 2");
+}
+
 TEST(ResultOfAnyTool, is_refused_with_a_benchmark_that_cannot_be_used_or_without_any) {
   const auto says = [](const char* text) {
     return what_of<json::ReadError>([&] { static_cast<void>(parse_result("f", text)); });

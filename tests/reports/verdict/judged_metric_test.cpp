@@ -126,6 +126,38 @@ TEST(JudgedMetric, that_is_0_in_a_process_is_judged_as_a_count) {
   }
 }
 
+TEST(JudgedMetric, that_is_0_in_a_process_passes_only_if_its_scatter_cannot_hide_what_matters) {
+  const auto judged = [](double higher, double lower) {
+    auto trial = trial_with_nodes(0, 0.01);
+    for (auto& sample : trial.samples) sample.real_ns["slow"] = sample.real_ns["same"];
+    set_nodes(trial, 500, 500);
+    for (model::ProcessSample& sample : trial.samples) {
+      if (sample.side == Side::base) continue;
+      for (auto& [name, counters] : sample.counters) {
+        counters["nodes"] = sample.block < 10 ? higher : lower;
+      }
+    }
+    for (auto& [name, counters] : trial.samples.front().counters) counters["nodes"] = 0;
+    return judge(trial);
+  };
+  const PairedReport steady = judged(500, 500);
+  EXPECT_EQ(steady.overall, Verdict::pass);
+  EXPECT_TRUE(steady.benchmarks[1].judged.empty());
+  ASSERT_EQ(steady.benchmarks[1].kinds.size(), 1U);
+  const PairedReport scattered = judged(700, 300);
+  EXPECT_EQ(scattered.overall, Verdict::inconclusive);
+  EXPECT_TRUE(scattered.benchmarks[1].kinds.empty());
+  ASSERT_EQ(scattered.benchmarks[1].judged.size(), 1U);
+  EXPECT_EQ(scattered.benchmarks[1].judged[0].reason,
+            "a process reports 0, and the values of the others differ too much");
+}
+
+TEST(JudgedMetric, that_is_0_in_base_fails_however_small_its_unit_makes_it) {
+  auto trial = trial_with_nodes(0, 0.01);
+  set_nodes(trial, 0, 0.25);
+  EXPECT_EQ(judge(trial).benchmarks[1].kinds.at(0).verdict, Verdict::fail);
+}
+
 TEST(JudgedMetric, that_has_no_ratio_otherwise_keeps_a_trial_from_passing_but_not_from_ending) {
   for (const auto& [base, head, more_is_better, reason] :
        {std::tuple{5.0, 0.0, true, "a process reports 0"},

@@ -224,6 +224,23 @@ TEST(merged_test, what_is_missing_is_named_and_can_be_left_out) {
   EXPECT_EQ(complete_blocks(merge(files, {.may_miss_some = true})), 14);
 }
 
+TEST(merged_test, without_the_counts_of_part_1_it_is_said_that_nothing_was_counted) {
+  const auto why_uncounted = [](const std::vector<PartFile>& files) {
+    return merge(files, {.may_miss_some = true}).uncounted.reason;
+  };
+  std::vector<PartFile> files = parts_of({.name = "some", .machines = 3, .blocks = 2}, 1);
+  for (PartFile& each : files) each.trial.setup.counts_first = true;
+  EXPECT_EQ(why_uncounted(files), "");
+  const char* const why = "part 1, which counts for all, is missing or was cut short";
+  files[0].trial.samples.clear();
+  files[0].trial.end.reset();
+  EXPECT_EQ(why_uncounted(files), why);
+  files.erase(files.begin());
+  EXPECT_EQ(why_uncounted(files), why);
+  for (PartFile& each : files) each.trial.setup.counts_first = false;
+  EXPECT_EQ(why_uncounted(files), "");
+}
+
 TEST(merged_test, all_of_alpha_is_spent_at_the_one_look) {
   const auto files = parts_of({.name = "slow", .machines = 7, .blocks = 1, .effect = 0.2}, 1);
   const PairedReport report = judge(merge(files, {}));
@@ -283,6 +300,28 @@ TEST(merged_test, blocks_needed_of_machines_with_unequal_numbers_of_blocks_are_n
        true});
   ASSERT_TRUE(machines.has_value());
   EXPECT_EQ(judge(trial).benchmarks[0].blocks_needed, (*machines * 15 + 7) / 8);
+}
+
+TEST(merged_test, blocks_needed_of_rounds_rest_on_what_the_last_may_spend) {
+  const auto files =
+      parts_of({.name = "some", .blocks = 4, .effect = -0.1, .noise = 0.2, .delta = 0.03}, 1);
+  const auto row_of = [&](int rounds) {
+    return judge(merge(files, {.rounds = rounds, .unit = Unit::block})).benchmarks[0];
+  };
+  const PairedTrial trial = merge(files, {.rounds = 3, .unit = Unit::block});
+  const std::vector<double> d = block_differences(trial, "sort", 32);
+  const auto needed = [&](double alpha, double pass_error) {
+    return stats::blocks_needed(
+        stats::robust_deviation(d), stats::hodges_lehmann(d), 0, 0.03,
+        {alpha, pass_error, static_cast<std::size_t>(trial.setup.max_blocks), true});
+  };
+  // The first look spends four tenths of alpha and a tenth of the error of a PASS, the last three
+  // fifths of what is left.
+  EXPECT_EQ(row_of(1).blocks_needed, needed(0.01, 0.05));
+  EXPECT_EQ(row_of(3).blocks_needed, needed(0.6 * 0.6 * 0.01, 0.6 * 0.9 * 0.05));
+  EXPECT_GT(row_of(3).blocks_needed, row_of(1).blocks_needed);
+  EXPECT_GT(*row_of(3).by_machine->detectable_with_another,
+            *row_of(1).by_machine->detectable_with_another);
 }
 
 TEST(merged_test, a_machine_that_lies_by_far_is_no_evidence) {

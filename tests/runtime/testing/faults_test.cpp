@@ -173,6 +173,34 @@ TEST(TestingFaults, a_partition_that_lasts_ends_connections_and_attempts) {
   });
 }
 
+TEST(TestingFaults, a_connect_whose_answer_gets_lost_is_repeated_and_ends_in_time) {
+  Runtime test(1, {.link = kEven});
+  test.block_on([&]() -> Task<> {
+    const Host client = test.host("client");
+    const Host server = test.host("server");
+    const net::SocketAddress address = server.address(80);
+    test.block(server, client);
+    auto refused = spawn(connect_error(client, address));
+    co_await time::sleep(500ms);
+    test.unblock(server, client);
+    EXPECT_EQ(co_await refused, ECONNREFUSED);
+    EXPECT_LT(test.elapsed(), 2s);
+
+    server
+        .spawn([address]() -> Task<> {
+          const auto listener = TcpListener::bind(address);
+          co_await time::sleep(30min);
+        })
+        .detach();
+    co_await time::sleep(1ms);
+    test.block(server, client);
+    const auto begun = test.elapsed();
+    EXPECT_EQ(co_await connect_error(client, address), ETIMEDOUT);
+    EXPECT_GE(test.elapsed() - begun, 127s);
+    EXPECT_LT(test.elapsed() - begun, 128s);
+  });
+}
+
 TEST(TestingFaults, one_direction_can_be_blocked) {
   with_ends(kEven, [](Runtime& test, Ends& ends) -> Task<> {
     test.block(test.host("client"), test.host("server"));

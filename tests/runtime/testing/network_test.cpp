@@ -250,6 +250,25 @@ TEST(TestingNetwork, each_host_has_a_loopback_and_ports_of_its_own) {
   });
 }
 
+TEST(TestingNetwork, a_host_has_16384_ports_for_those_who_ask_for_any) {
+  Runtime test(1);
+  test.block_on([&]() -> Task<> {
+    const Host own = test.host("localhost");
+    const net::SocketAddress any = net::SocketAddress::loopback(0);
+    std::vector<TcpListener> listeners;
+    for (int i = 0; i < 16'384; ++i) listeners.push_back(TcpListener::bind(any));
+    const auto bind = [any]() -> Task<> {
+      const auto one_more = TcpListener::bind(any);
+      co_return;
+    };
+    EXPECT_EQ(co_await error_of(bind), EADDRINUSE);
+    EXPECT_EQ(co_await connect_error(own, listeners.front().local_address()), EADDRNOTAVAIL);
+    listeners.pop_back();
+    EXPECT_EQ(co_await error_of(bind), 0);
+    EXPECT_EQ(co_await connect_error(own, listeners.front().local_address()), 0);
+  });
+}
+
 TEST(TestingNetwork, unix_sockets_and_pairs_are_in_memory_too) {
   Runtime test(1);
   test.block_on([]() -> Task<> {

@@ -115,6 +115,13 @@ TEST(TestingTime, advance_moves_the_clock_by_so_much_and_lets_all_happen_until_t
   EXPECT_THROW(test.block_on(test.advance(-1ns)), std::invalid_argument);
 }
 
+TEST(TestingTime, an_advance_that_was_given_up_moves_nothing) {
+  Runtime test(1, {.advances_by_itself = false});
+  test.block_on([&]() -> Task<> { co_await select(test.advance(1h), yield_now()); });
+  const auto reason = stuck(test, []() -> Task<> { co_await time::sleep(1s); }).first;
+  EXPECT_EQ(reason, Stuck::Reason::clock_stands_still);
+}
+
 TEST(TestingTime, the_clock_can_be_left_to_advance_alone) {
   Runtime test(1, {.advances_by_itself = false});
   const auto [reason, text] = stuck(test, []() -> Task<> { co_await time::sleep(1500ms); });
@@ -152,6 +159,19 @@ TEST(TestingStuck, a_deadlock_names_who_waits_for_what) {
   const auto [again, other] = stuck(test, wait_for_ever);
   EXPECT_EQ(again, Stuck::Reason::deadlock);
   EXPECT_NE(other.find("1 more task waits for something else"), std::string::npos) << other;
+}
+
+TEST(TestingStuck, a_time_out_that_was_not_needed_is_nothing_to_wait_for) {
+  for (const bool advances : {true, false}) {
+    Runtime test(1, {.advances_by_itself = advances});
+    const auto [reason, text] = stuck(test, []() -> Task<> {
+      const bool in_time = co_await time::timeout(2h, yield_now());
+      EXPECT_TRUE(in_time);
+      co_await wait_for_ever();
+    });
+    EXPECT_EQ(reason, Stuck::Reason::deadlock) << text;
+    EXPECT_EQ(test.elapsed(), 0s);
+  }
 }
 
 TEST(TestingStuck, a_test_ends_with_its_time) {
