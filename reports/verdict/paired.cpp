@@ -393,7 +393,14 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Observed&
 void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdict>& report) {
   if (report) {
     keep_decision(report->decided, alpha, row);
-    if (row.cpu && report->cpu) keep_decision(report->cpu->decided, alpha, *row.cpu);
+    if (row.cpu && report->cpu) {
+      keep_decision(report->cpu->decided, alpha, *row.cpu);
+    } else if (report->cpu && report->cpu->decided &&
+               report->cpu->decided->verdict == Verdict::fail) {
+      // A process that used no CPU time makes its ratio unknown, but takes no failure back.
+      row.cpu = report->cpu;
+      row.cpu->verdict = Verdict::inconclusive;
+    }
     for (JudgedVerdict& each : row.judged) {
       const auto* const before =
           model::element_of(report->judged, each.metric, &JudgedVerdict::metric);

@@ -300,6 +300,16 @@ TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
 }
 
 // The CPU times give as many false alarms as promised, and no more of the wall times.
+TEST(paired_test, a_cpu_time_of_0_does_not_take_back_what_has_failed) {
+  auto trial = made_up_trial({{"a", 0, 0.01, 0.5, 0.3}}, 16, 6);
+  ASSERT_EQ(judge(trial).overall, Verdict::fail);
+  trial.samples.back().counters["a"]["cpu_ns"] = 0;
+  const PairedReport report = judge(trial);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  ASSERT_TRUE(report.benchmarks[0].cpu);
+  EXPECT_EQ(report.benchmarks[0].cpu->decided->verdict, Verdict::fail);
+}
+
 TEST(paired_test, cpu_times_fail_as_rarely_as_promised_where_nothing_changed) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
