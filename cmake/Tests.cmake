@@ -17,12 +17,13 @@ endif()
 # tests out.
 #
 # SUITES: a test of ctest is a suite, not a case: starting it takes long. Under a sanitizer, where
-# it takes longest, it is a group of small suites, or one of many cases.
+# it takes longest, it is a group of small suites, or one of many cases, unless CASES is given: a
+# case that a machine cannot run is skipped then, where in a group it would count as a failure.
 #
-# taskbench_gtest(<target> [COLD] [ALONE] [SUITES] [TIER <tier>] LABEL <folder>
+# taskbench_gtest(<target> [COLD] [ALONE] [SUITES | CASES] [TIER <tier>] LABEL <folder>
 #   LIBRARIES <library>... SOURCES <source>...)
 function(taskbench_gtest target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;ALONE;SUITES" "LABEL;TIER" "LIBRARIES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;ALONE;SUITES;CASES" "LABEL;TIER" "LIBRARIES;SOURCES")
   add_executable(${target} ${arg_SOURCES})
   if(arg_COLD)
     taskbench_target(${target} COLD)
@@ -64,7 +65,9 @@ function(taskbench_gtest target)
   set(timeout_s 300)
   set(later)
   if(under_sanitizer)
-    set(each group)
+    if(NOT arg_CASES)
+      set(each group)
+    endif()
     set(timeout_s 600)
   endif()
   if(under_sanitizer AND arg_SUITES)

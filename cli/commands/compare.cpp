@@ -112,7 +112,7 @@ class CompareCommand final : public Command {
         "Files of Google Benchmark, including taskbench's own, hyperfine, pytest-benchmark, "
         "pyperf, JMH, Catch2 and Criterion (its folder) are read, and what benchmarks of Go and of "
         "Rust's libtest print.\n\n"
-        "A file is one process, whose repetitions are not independent samples: two files give "
+        "A file counts once, as its repetitions are not independent samples: two files give "
         "ratios, but a verdict takes several files per side. `taskbench ab` measures as many as "
         "it takes. Three files or more, --column and --by give a table with a column for each: no "
         "verdict, but the changes against the first, and which of them the files can show.",

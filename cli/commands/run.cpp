@@ -235,7 +235,7 @@ class RunCommand final : public Command {
         ->default_str("none");
     options
         .flag("--ignore-failure", arguments_.may_fail,
-              "An exit status other than 0 does not count as a failure; the JSON has it.")
+              "An exit status other than 0 does not count as a failure, but is in the JSON.")
         ->needs(options["--command"]);
   }
 

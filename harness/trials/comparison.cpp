@@ -329,7 +329,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                                    probe_environment("").date, layouts));
     for (auto& [name, floor] : trial_.setup.noise_floors) {
       const auto* const printed = model::find_in(of_digits, name);
-      if (printed != nullptr && printed->epsilon > floor.epsilon) floor = *printed;
+      if (printed == nullptr || printed->epsilon <= floor.epsilon) continue;
+      // Digits say nothing of code layout: a floor that was assumed for it still is.
+      floor = {printed->epsilon, fmt::format("{}; raised, as {}", floor.source, printed->source)};
     }
     return true;
   }

@@ -216,8 +216,10 @@ std::string why_no_benchmark(const Strings& command) {
   if (runs("-jar")) return "--kind jmh measures a program of JMH";
   const std::string line = first_line(executable_of(command));
   if (line.starts_with("#!")) {
-    return "it is a script, which has to hand its arguments on to a benchmark: exec "
-           "path/to/benchmark \"$@\"";
+    return "it is a script, which has to hand its arguments on to a benchmark (exec "
+           "path/to/benchmark \"$@\"), or is measured by what it prints (--kind lines) or as a "
+           "whole "
+           "(--kind command)";
   }
   return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
          "BENCHMARK_MAIN()), Catch2, Criterion or Rust's libtest, a test binary of Go (go test "

@@ -145,7 +145,7 @@ std::string machine_text(const BaselineReport& report) {
   if (!report.others_now) {
     return fmt::format(" What others used of the CPUs is not known: {}.", report.others_now.reason);
   }
-  return fmt::format(" Of {:.2g} CPUs others used {:.2f}, and {} when the baseline was saved.",
+  return fmt::format(" Of {:.0f} CPUs others used {:.2f}, and {} when the baseline was saved.",
                      report.others_now->cpus, report.others_now->taken,
                      report.others_then ? fmt::format("{:.2f}", report.others_then->taken)
                                         : std::string("an unknown part"));
@@ -212,7 +212,7 @@ VerdictText baseline_verdict(const BaselineComparison& comparison) {
 
 std::string others_text(const verdict::Others& others) {
   std::string text =
-      fmt::format("other processes used {:.2f} of {:.2g} CPUs", others.used, others.cpus);
+      fmt::format("other processes used {:.2f} of {:.0f} CPUs", others.used, others.cpus);
   if (others.stolen > 0.005) text += fmt::format(", and the hypervisor took {:.2f}", others.stolen);
   return text;
 }

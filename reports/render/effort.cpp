@@ -81,7 +81,7 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
   if (row.blocks < 2) return {};
   Effort effort{.kind = Kind::never};
   if (!row.blocks_needed) {
-    if (row.layout_error > 0) effort.kind = Kind::layouts;
+    if (row.needs_layouts()) effort.kind = Kind::layouts;
     return effort;
   }
   const auto so_far = static_cast<std::size_t>(row.blocks);
@@ -119,11 +119,12 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
         has_others ? "fewer benchmarks (--workload), " : "");
   }
   if (effort.kind == Kind::layouts) {
+    const bool are_linked = !setup.base.commit.empty() || !setup.head.commit.empty();
     return fmt::format(
         "no number of blocks would decide, as the layouts that take turns differ by too much; more "
         "of them ({}), or a greater --delta, would help",
-        setup.links > 1 ? fmt::format("--links {}", 2 * setup.links)
-                        : std::string("other executables of each side"));
+        are_linked ? fmt::format("--links {}", 2 * setup.links)
+                   : std::string("further executables of each side"));
   }
   if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
   const Enough enough = enough_for(effort.seconds);

@@ -276,8 +276,8 @@ Sentences columns_legend(const ColumnsReport& report) {
   if (any_cell(report, [](const auto& cell) { return cell.change && !cell.p_adjusted; })) {
     if (report.machine_differs.empty()) {
       add(lines,
-          "?: not judged. A file is one process, whose repetitions are not independent samples; "
-          "with {} files per column, every change here would be judged.",
+          "?: not judged. A file counts once, as its repetitions are not independent samples; with "
+          "{} files per column, every change here would be judged.",
           report.files_needed);
     } else {
       add(lines, "?: not judged, since the machines differ.");

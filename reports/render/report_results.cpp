@@ -173,9 +173,9 @@ Section results_section(const std::vector<ShownCase>& cases, Document& document)
   add_overview(pointers_to(cases), section);
   section.add(result_table(cases));
   section.say(
-      "The repetitions of one result come from one process. Another process, or another build of "
-      "the same source, may differ by more than their interval says: “taskbench ab” measures what "
-      "a comparison needs.");
+      "The repetitions of one result were measured together. Another measurement, or another build "
+      "of the same source, may differ by more than their interval says: “taskbench ab” measures "
+      "what a comparison needs.");
   return section.take();
 }
 

@@ -191,8 +191,8 @@ Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors, d
   if (names.empty()) return {};
   const bool is_one = names.size() == 1;
   return {
-      fmt::format("{}: on this machine chance alone moves {} by more than {}, so that a "
-                  "slowdown below {} passes.",
+      fmt::format("{}: on this machine chance or rounding alone moves {} by more than {}, so that "
+                  "a slowdown below {} passes.",
                   names_text(names, 3), is_one ? "it" : "them", percent(delta),
                   is_one ? percent(most) : fmt::format("that, {} at most,", percent(most)))};
 }

@@ -31,7 +31,9 @@ Decision decide(const Evidence& evidence, const Thresholds& thresholds) {
   if (evidence.p_slower_adjusted < thresholds.alpha && evidence.effect >= matters) {
     return {Verdict::fail, false};
   }
-  if (evidence.p_faster_adjusted < thresholds.alpha && evidence.effect <= -matters) {
+  const bool may_be_slower = std::isfinite(evidence.upper_bound) && evidence.upper_bound >= matters;
+  if (evidence.p_faster_adjusted < thresholds.alpha && evidence.effect <= -matters &&
+      !may_be_slower) {
     return {Verdict::pass, true};
   }
   return {evidence.upper_bound < matters ? Verdict::pass : Verdict::inconclusive, false};

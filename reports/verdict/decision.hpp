@@ -73,9 +73,10 @@ struct Decision {
 };
 
 /// FAIL: p_slower_adjusted < alpha and effect >= ln(1 + delta). Improved: the mirror image,
-/// p_faster_adjusted < alpha and effect <= -ln(1 + delta). PASS: improved, or upper_bound < ln(1 +
-/// delta). Otherwise inconclusive. FAIL and PASS exclude each other, since an upper bound is never
-/// below the estimate.
+/// p_faster_adjusted < alpha and effect <= -ln(1 + delta), unless layouts lift the upper bound to
+/// what matters all the same. PASS: improved, or upper_bound < ln(1 + delta). Otherwise
+/// inconclusive. FAIL and PASS exclude each other, since an upper bound is never below the
+/// estimate.
 ///
 /// Throws std::invalid_argument if a number is NaN or infinite (except for upper_bound =
 /// +infinity), a p is outside 0 to 1, alpha is not between 0 and 1 (0 is allowed: no look, no

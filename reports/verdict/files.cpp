@@ -267,7 +267,7 @@ std::string why_undecided(const FilesVerdict& row, const Family& family, bool ca
   }
   if (!row.has_ratio) return "it is 0 or less in a file, which has no ratio";
   if (row.base_files == 1 && row.head_files == 1) {
-    return "one process a side: its repetitions are not independent samples";
+    return "one file a side: its repetitions are not independent samples";
   }
   if (can_fail && row.high) {
     return fmt::format(
@@ -276,7 +276,7 @@ std::string why_undecided(const FilesVerdict& row, const Family& family, bool ca
   }
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
-  return fmt::format("too few processes: {} and {}; about {} a side are needed{}", row.base_files,
+  return fmt::format("too few files: {} and {}; about {} a side are needed{}", row.base_files,
                      row.head_files, needed,
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
 }

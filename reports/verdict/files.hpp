@@ -1,7 +1,7 @@
 // Compares result files of two sides, within the limits of what files can show. Pure.
 //
 // A file gives one number for each benchmark, the logarithm of the median of its repetitions: these
-// come from one process and are not independent samples. So a verdict needs several files per side.
+// belong together and are not independent samples. So a verdict needs several files per side.
 #pragma once
 
 #include <cstddef>

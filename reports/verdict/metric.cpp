@@ -24,10 +24,10 @@ void store_levels(const MetricSeries& series, double effect, MetricVerdict& row)
   row.head = std::exp(middle + half);
 }
 
-/// The end of an interval around the effect, with what the layouts leave open. Both errors are of
-/// independent causes, so their squares are added.
-double with_layouts(double end, double effect, double layout_error) {
-  return effect + std::copysign(std::hypot(end - effect, layout_error), end - effect);
+/// The distance of an interval's end from the effect, with what the layouts leave open. Both errors
+/// are of independent causes, so their squares are added.
+double with_layouts(double distance, const MetricSeries& series) {
+  return std::hypot(distance, series.layout_error);
 }
 
 /// Stores an interval with the errors that the look may spend at each end, so that the errors of
@@ -38,8 +38,8 @@ void store_interval(const MetricSeries& series, double effect, double pass_error
   const auto interval =
       stats::confidence_interval(series.differences, interval_level_of(pass_error));
   if (std::isinf(interval.low)) return;
-  row.low = finite_change(with_layouts(interval.low, effect, series.layout_error));
-  row.high = finite_change(with_layouts(interval.high, effect, series.layout_error));
+  row.low = finite_change(effect - with_layouts(effect - interval.low, series));
+  row.high = finite_change(effect + with_layouts(interval.high - effect, series));
 }
 
 /// The errors that looks share; of a merged trial those of this look, since earlier rounds may have
@@ -61,17 +61,17 @@ void store_power(const MetricSeries& series, double effect, const stats::TrialEr
   if (end.alpha <= 0) return;  // the trial may not have this many blocks
   row.detectable = finite(stats::minimum_failing_effect(
       deviation, blocks, row.epsilon, row.delta, {.alpha = end.alpha, .workloads = workloads}));
-  // For a PASS, blocks have to narrow the interval to what the layouts leave of it.
+  // For a PASS, blocks have to narrow the interval to what the layouts leave of it, as if the
+  // effect were that much nearer to the threshold.
   const double matters = std::log1p(row.delta);
-  double threshold = matters;
-  if (effect < matters) {
-    const double room = matters - effect;
+  const double room = matters - effect;
+  double nearer = effect;
+  if (room > 0 && series.layout_error > 0) {
     if (series.layout_error >= room) return;
-    threshold = effect + std::sqrt(room * room - series.layout_error * series.layout_error);
+    nearer = matters - std::sqrt(room * room - series.layout_error * series.layout_error);
   }
-  const double delta = std::expm1(threshold);
-  row.blocks_needed = stats::blocks_needed(deviation, effect, std::min(row.epsilon, delta), delta,
-                                           errors, workloads);
+  row.blocks_needed =
+      stats::blocks_needed(deviation, nearer, row.epsilon, row.delta, errors, workloads);
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
         decide({.effect = effect,
                 .p_slower_adjusted = slower.p_adjusted[i],
                 .p_faster_adjusted = faster.p_adjusted[i],
-                .upper_bound = with_layouts(upper_bound, effect, series[i].layout_error)},
+                .upper_bound = effect + with_layouts(upper_bound - effect, series[i])},
                {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
     row.verdict = decision.verdict;
     row.improved = decision.improved;

@@ -58,6 +58,11 @@ struct MetricVerdict {
   /// empty if no number does.
   std::optional<std::size_t> blocks_needed;
 
+  /// Whether no number of blocks leads to a PASS, as the layouts alone leave open what matters.
+  [[nodiscard]] bool needs_layouts() const {
+    return change < delta && (1 + change) * (1 + layout_error) >= 1 + delta;
+  }
+
   bool operator==(const MetricVerdict&) const = default;
 };
 

@@ -81,9 +81,16 @@ void WorkerThreads::join_those_that_left() noexcept {
 }
 
 void WorkerThreads::join_threads() noexcept {
-  base::LockGuard lock(threads_mutex_);
-  for (Worked& each : threads_) each.thread.join();
-  threads_.clear();
+  for (;;) {
+    std::list<Worked> threads;
+    {
+      const base::LockGuard lock(threads_mutex_);
+      threads.swap(threads_);
+    }
+    if (threads.empty()) return;
+    // Without the mutex: if not all could be started, one of them may be about to add another.
+    for (Worked& each : threads) each.thread.join();
+  }
 }
 
 void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,

@@ -147,10 +147,7 @@ class End {
 template <class T, Channel::Side side>
 class Await : private task::Leaf {
  public:
-  bool await_ready() const noexcept {
-    // A message that is in the channel is not sent once more by another await.
-    return side == Channel::Side::send && !message_;
-  }
+  bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
     return task::suspend_with_budget(*this, coroutine);
@@ -166,11 +163,15 @@ class Await : private task::Leaf {
  private:
   static bool poll_slot(task::Leaf* leaf, task::Header* task) noexcept {
     Await& self = *static_cast<Await*>(leaf);
+    // A message that is in the channel is not sent once more by another await.
+    if (side == Channel::Side::send && !self.message_) return true;
     Position position = 0;
     Claim result = Claim::none;
     if (!self.wait_.is_waiting()) result = self.ring_.try_claim(side, position);
     if (result == Claim::none) result = self.wait_.claim_or_queue(task, position);
     if (result == Claim::claimed) self.use(position);
+    // What an earlier await has received comes once.
+    if (side == Channel::Side::receive && result == Claim::ended) self.message_.reset();
     return result != Claim::none;
   }
 
@@ -234,9 +235,7 @@ class Receiver : public detail::End<T, detail::Channel::Side::receive> {
 
   class [[nodiscard]] Receiving : public detail::Await<T, detail::Channel::Side::receive> {
    public:
-    std::optional<T> await_resume() noexcept {
-      return std::exchange(this->message_, std::nullopt);  // another await begins without one
-    }
+    std::optional<T> await_resume() noexcept { return std::move(this->message_); }
 
    private:
     friend class Receiver;

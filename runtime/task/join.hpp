@@ -8,7 +8,8 @@
 //
 // The branches are a part of the awaiting task: none of them runs on another worker, all may refer
 // to its locals, and when it is destroyed or aborted they are destroyed with it, at once
-// (docs/design/structured_concurrency.md). To use several workers, join JoinHandles.
+// (docs/design/structured_concurrency.md). To use several workers, join JoinHandles. A join that is
+// kept is awaited once; if that was given up, the same task may await it again, and no other.
 #pragma once
 
 #include <cstddef>

@@ -131,15 +131,14 @@ class Saving(BaselineTest):
         self.assertEqual([row["name"] for row in self.document()["benchmarks"]], ["sort", "hash"])
 
     def test_beside_others_that_use_the_cpus_nothing_is_saved_unless_asked_for(self):
-        os.sched_setaffinity(0, CPUS)
-        program = self.program(body="time.sleep(0.1)")
-        hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+        # Seven processes take a second at least: the kernel's counts are too coarse for less.
+        program = self.program(body="time.sleep(0.2)")
+        hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])  # on the same CPU
         try:
             answer = self.baseline(f"save --program {program} --processes 7", status=4)
         finally:
-            for hog in hogs:
-                hog.kill()
-                hog.wait()
+            hog.kill()
+            hog.wait()
         self.assertRegex(answer.stderr, r"not saved: other processes used [0-9.]+ of \d+ CPUs")
         self.assertIn("taskbench baseline save --resume --allow-busy", answer.stderr)
         self.assertFalse((self.folder / "ci").exists())
@@ -276,8 +275,8 @@ class Verdicts(BaselineTest):
         answer = self.compare(f"{LARGE} --json r.json", "sort=1e6 hash=500e3", status=1)
         said = " ".join(answer.stdout.split())
         self.assertIn("sort (500000.0 %, calibrated 20", said)
-        self.assertIn("on this machine chance alone moves it by more than 900.0 %, so that a "
-                      "slowdown below 500000.0 % passes", said)
+        self.assertIn("on this machine chance or rounding alone moves it by more than 900.0 %, so "
+                      "that a slowdown below 500000.0 % passes", said)
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(rows["sort"]["against_baseline"]["delta"], 5000)
         self.assertEqual((rows["sort"]["verdict"], rows["hash"]["verdict"]), ("PASS", "FAIL"))
@@ -357,13 +356,14 @@ class Verdicts(BaselineTest):
             return
         # More than --delta, but less than CPUs this far apart can explain.
         slower = "sort=200e3 hash=500"
-        answer = self.compare("--delta 900% --json r.json", slower, status=4)
-        self.assertIn("7 processes were set aside: the host had moved the CPUs", answer.stderr)
+        few = "--processes 3"
+        answer = self.compare(f"--delta 900% {few} --json r.json", slower, status=4)
+        self.assertIn("3 processes were set aside: the host had moved the CPUs", answer.stderr)
         self.assertTrue(self.load("r.json")["canary"]["handover"]["moved"])
         rows = {row["name"]: row["against_baseline"]
                 for row in self.load("r.json")["benchmarks"]}
-        self.assertEqual([row["fresh_processes"] for row in rows.values()], [14, 14])
-        self.assertNotIn("set aside", self.compare(LARGE, slower, status=4).stderr)
+        self.assertEqual([row["fresh_processes"] for row in rows.values()], [6, 6])
+        self.assertNotIn("set aside", self.compare(f"{LARGE} {few}", slower, status=4).stderr)
 
     def test_a_drift_since_the_anchor_fails_and_says_so(self):
         def faster(document):

@@ -67,7 +67,7 @@ class Answers(CompareTest):
             self.assertAlmostEqual(row["change"], (head - base) / base)
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
         table = self.compare("a b", status=3).stdout
-        self.assertIn("one process a side: its repetitions are not independent samples", table)
+        self.assertIn("one file a side: its repetitions are not independent samples", table)
 
     @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
     def test_google_benchmarks_compare_py_finds_the_same_ratios(self):
@@ -195,7 +195,7 @@ class Columns(CompareTest):
         self.assertRegex(table, r"benchmark +mon +tue +change +wed +change\n")
         self.assertRegex(table, r"sort .*100\.02 ns.* \+10\.0 % \? .* -10\.0 % \?\n")
         self.assertRegex(table, r"geometric mean .* \+4\.9 % .* -5\.1 %\n")
-        self.assertIn("?: not judged. A file is one process", table)
+        self.assertIn("?: not judged. A file counts once", table)
 
     def test_columns_of_several_files_are_judged_in_every_format(self):
         columns = " ".join(f"--column={name}={self.files(name, 7, {'sort': ns, 'hash': 7})}"

@@ -531,8 +531,9 @@ class Compared(CommandTest):
             answer = self.compare(f"{whole(20)} base", whole(head), "--kind lines", status=status)
             [row] = self.load("r.json")["benchmarks"]
             self.assertAlmostEqual(row["delta"], 1 / 19.5)
-            self.assertIn("the program prints times in steps of 1 ns",
-                          " ".join(answer.stdout.split()))
+            said = " ".join(answer.stdout.split())
+            self.assertIn("the program prints times in steps of 1 ns", said)
+            self.assertEqual("code layout aside" in said, status == 1, said)
 
     def test_a_program_that_prints_lines_may_say_which_way_a_metric_is_better(self):
         def scoring(name, score):

@@ -125,8 +125,9 @@ TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
             "'" + (folder_ / "x").string() +
                 "' is not a benchmark of a known kind: asked with "
                 "--benchmark_list_tests=true for what it measures, it exited with status 3: what?; "
-                "it is a script, which has to hand its arguments on to a benchmark: exec "
-                "path/to/benchmark \"$@\"");
+                "it is a script, which has to hand its arguments on to a benchmark (exec "
+                "path/to/benchmark \"$@\"), or is measured by what it prints (--kind lines) or as "
+                "a whole (--kind command)");
   EXPECT_NE(failure({script("e", "exit 0")}).find("lists no benchmarks"), std::string::npos);
   EXPECT_NE(failure({"/no/such"}).find("cannot be started"), std::string::npos);
 }

@@ -1,5 +1,5 @@
 // The threads of an abandoned engine are left alone, including those added then, and the last one
-// ends the engine. A thread that the system refuses is not waited for.
+// ends the engine. A thread that the system refuses is not waited for, even at the start.
 #include "runtime/scheduler/worker_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class AddsAThread final : public scheduler::Engine, private scheduler::WorkerThr
 
   void start() { threads_.start(*this, *this, options_); }
 
-  void close() noexcept override {}
+  void close() noexcept override { may_add_.unpark(); }
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override {
     return threads_.join(deadline);
   }
@@ -106,6 +106,25 @@ TEST(WorkerThreadsModel, are_joined_but_for_one_that_the_system_does_not_give) {
   mc::Options options = kTwoPreemptions;
   options.threads = 3;
   holds(wait_for_all, options);
+}
+
+TEST(WorkerThreadsModel, are_joined_if_one_adds_another_while_the_start_fails) {
+  mc::Options options = kTwoPreemptions;
+  options.threads = 2;
+  holds(
+      [] {
+        park::Parker may_add;
+        park::Parker drained;
+        const base::Ref<AddsAThread> engine(new AddsAThread(two_workers(), may_add, drained));
+        bool started = true;
+        try {
+          engine->start();
+        } catch (const std::system_error&) {
+          started = false;
+        }
+        mc::require(!started && drained.try_park(), "those that were started have left");
+      },
+      options);
 }
 
 TEST(WorkerThreadsModel, have_not_ended_before_the_last_one_has_drained) {

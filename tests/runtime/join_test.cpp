@@ -12,6 +12,7 @@
 #include "runtime/sync/notify.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "runtime/sync/semaphore.hpp"
+#include "runtime/task/select.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -77,6 +78,21 @@ TEST(Join, waits_until_the_last_has_ended) {
   first.add_permits(1);
   EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 12);
+}
+
+TEST(Join, that_was_given_up_goes_on_where_the_same_task_awaits_it_again) {
+  std::string order;
+  HandPolled task([](std::string& to) -> Task<int> {
+    auto both = join(note(to, 'a', 3), note(to, 'b', 2));
+    co_await select(both, yield_now());
+    to += '|';
+    const auto [a, b] = co_await both;
+    co_return a + b;
+  }(order));
+  while (!task.poll()) {
+  }
+  EXPECT_EQ(order, "abab|aba");
+  EXPECT_EQ(task.result(), 5);
 }
 
 TEST(Join, branches_may_refer_to_what_the_awaiting_coroutine_holds) {

@@ -202,7 +202,8 @@ TEST(RuntimeThreads, hooks_are_refused_block_on) {
 
 // The sanitizers make threads in their own way.
 #if !defined(TASKBENCH_SYSTEM_BLOCKS)
-// The first worker to begin starts a blocking call, and then the system gives no more threads.
+// The first worker to begin starts a blocking call, and then the system gives no more threads. Left
+// to itself, the thread of the call would wait an hour for another one.
 TEST(RuntimeThreads, that_the_system_does_not_give_leave_no_blocking_call_behind) {
   bool refused = false;
   // All workers may have been started before.
@@ -212,7 +213,7 @@ TEST(RuntimeThreads, that_the_system_does_not_give_leave_no_blocking_call_behind
     try {
       const Runtime runtime = Runtime::Builder{}
                                   .workers(256)
-                                  .blocking_idle_timeout(0ns)
+                                  .blocking_idle_timeout(1h)
                                   .on_thread_start([&](unsigned) {
                                     const std::lock_guard lock(mutex);
                                     if (none.has_value()) return;

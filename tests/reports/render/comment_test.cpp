@@ -387,15 +387,22 @@ TEST(Comment, names_the_threshold_that_another_than_the_usual_one_was_used) {
 }
 
 TEST(Comment, says_that_more_layouts_would_decide_where_no_number_of_blocks_would) {
-  Sample sample = sample_of(1, [](int i) {
-    MetricVerdict row = undecided(0.02, 0.02, std::nullopt);
-    row.layout_error = 0.015;
-    return named(name_of(i), row);
-  });
-  sample.trial.setup.links = 8;
+  const auto sample_with = [](double change, double layout_error) {
+    Sample sample = sample_of(1, [&](int i) {
+      MetricVerdict row = undecided(change, 0.02, std::nullopt);
+      row.layout_error = layout_error;
+      return named(name_of(i), row);
+    });
+    sample.trial.setup.links = 8;
+    return sample;
+  };
+  Sample sample = sample_with(0.02, 0.015);
+  expect_parts(comment_of(sample), {"no number of blocks would decide",
+                                    "more of them (further executables of each side)"});
+  sample.trial.setup.head.commit = std::string(40, 'c');
   expect_parts(comment_of(sample), {"no number of blocks would decide", "(--links 16)"});
-  sample.trial.setup.links = 1;
-  expect_parts(comment_of(sample), {"more of them (other executables of each side)"});
+  expect_parts(comment_of(sample_with(0.029, 0.0005)), {"not even a day would decide"});
+  expect_parts(comment_of(sample_with(0.03, 0.015)), {"not even a day would decide"});
 }
 
 TEST(VerdictTable, has_the_order_of_the_comment_with_the_reason_below_the_row) {

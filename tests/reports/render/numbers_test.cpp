@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/render/baseline.hpp"
+
 namespace taskbench::reports::render {
 namespace {
 
@@ -99,6 +101,15 @@ TEST(TimeUnit, gives_the_shortest_time_four_digits) {
        std::vector<std::pair<double, int>>{{1'234, 3}, {12'345, 2}, {123'456, 1}, {5e12, 0}}) {
     EXPECT_EQ(time_unit(ns).decimals, decimals);
   }
+}
+
+TEST(OthersText, has_a_whole_number_of_cpus) {
+  verdict::Others others;
+  others.used = 1.81;
+  others.cpus = 1.94;  // of two: the kernel's counts are coarse
+  EXPECT_EQ(others_text(others), "other processes used 1.81 of 2 CPUs");
+  others.cpus = 127.8;
+  EXPECT_EQ(others_text(others), "other processes used 1.81 of 128 CPUs");
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no change, too few blocks for a bound", 0, 0.7, 0.7, kInfinity, kInconclusive, false},
         Row{"faster, sure", -0.10, 1, 0.001, -0.05, kPass, true},
         Row{"faster, sure, but no bound", -0.10, 1, 0.001, kInfinity, kPass, true},
+        Row{"faster, sure, but not of other layouts", -0.10, 1, 0.001, 0.05, kInconclusive, false},
         Row{"faster, not sure", -0.10, 1, 0.006, 0.01, kPass, false},
         Row{"faster, not sure at all", -0.10, 1, 0.006, 0.05, kInconclusive, false},
         Row{"faster by too little to matter", -0.02, 1, 0.001, 0.01, kPass, false},

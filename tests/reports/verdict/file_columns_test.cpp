@@ -146,7 +146,7 @@ TEST(file_columns_test, the_table_keeps_to_its_width) {
   }
   EXPECT_TRUE(contains(text, "column5"));
   EXPECT_TRUE(contains(text, "geometric mean"));
-  EXPECT_TRUE(contains(text, "?: not judged. A file is one process"));
+  EXPECT_TRUE(contains(text, "?: not judged. A file counts once"));
 }
 
 }  // namespace

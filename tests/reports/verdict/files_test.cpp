@@ -53,7 +53,7 @@ TEST(files_test, one_file_a_side_gives_the_ratio_of_medians_and_no_verdict) {
   ASSERT_EQ(report.rows.size(), 1U);
   EXPECT_NEAR(report.rows[0].change, 0.5, 1e-12);
   EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
-  EXPECT_TRUE(contains(report.rows[0].reason, "one process a side"));
+  EXPECT_TRUE(contains(report.rows[0].reason, "one file a side"));
   EXPECT_FALSE(report.rows[0].low.has_value());
   EXPECT_EQ(report.overall, Verdict::inconclusive);
 }
@@ -362,11 +362,11 @@ TEST(files_test, too_few_files_are_told_how_many_it_takes) {
   std::mt19937_64 random(4);
   const auto report =
       compare_files(processes(random, 2, {{"a", 100}}), processes(random, 2, {{"a", 120}}), {});
-  EXPECT_TRUE(contains(report.rows[0].reason, "too few processes: 2 and 2; about 5 a side"));
+  EXPECT_TRUE(contains(report.rows[0].reason, "too few files: 2 and 2; about 5 a side"));
   const auto four =
       compare_files(processes(random, 4, {{"a", 100}}), processes(random, 4, {{"a", 150}}), {});
   EXPECT_EQ(four.rows[0].verdict, Verdict::inconclusive);
-  EXPECT_EQ(four.rows[0].reason, "too few processes: 4 and 4; about 5 a side are needed")
+  EXPECT_EQ(four.rows[0].reason, "too few files: 4 and 4; about 5 a side are needed")
       << "C(8, 4) = 70: no p is below 1 %";
   EXPECT_EQ(files_needed(0.01), 5U);  // C(10, 5) = 252
   EXPECT_EQ(files_needed(0.05), 4U);  // C(8, 4) = 70, C(6, 3) = 20
@@ -382,7 +382,7 @@ TEST(files_test, several_benchmarks_take_more_files_and_it_is_told) {
   const auto five = slower(5);  // 3 / C(10, 5) is above 1 %
   EXPECT_EQ(five.rows[0].verdict, Verdict::inconclusive);
   EXPECT_EQ(five.rows[0].reason,
-            "too few processes: 5 and 5; about 6 a side are needed for 3 benchmarks");
+            "too few files: 5 and 5; about 6 a side are needed for 3 benchmarks");
   EXPECT_EQ(slower(6).rows[0].verdict, Verdict::fail);
 }
 

@@ -299,7 +299,6 @@ TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
   EXPECT_FALSE(judge(trial).benchmarks[1].cpu);
 }
 
-// The CPU times give as many false alarms as promised, and no more of the wall times.
 TEST(paired_test, a_cpu_time_of_0_does_not_take_back_what_has_failed) {
   auto trial = made_up_trial({{"a", 0, 0.01, 0.5, 0.3}}, 16, 6);
   ASSERT_EQ(judge(trial).overall, Verdict::fail);
@@ -310,6 +309,7 @@ TEST(paired_test, a_cpu_time_of_0_does_not_take_back_what_has_failed) {
   EXPECT_EQ(report.benchmarks[0].cpu->decided->verdict, Verdict::fail);
 }
 
+// The CPU times give as many false alarms as promised, and no more of the wall times.
 TEST(paired_test, cpu_times_fail_as_rarely_as_promised_where_nothing_changed) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -319,6 +319,34 @@ TEST(paired_test, cpu_times_fail_as_rarely_as_promised_where_nothing_changed) {
     if (judge(trial).overall == Verdict::fail) ++failed;
   }
   EXPECT_LE(failed, 5);  // at 2 %, more than 5 of 60 has a chance below 0.3 %
+}
+
+// Two layouts say little about all others: they leave most of what head has gained open.
+TEST(paired_test, blocks_that_a_great_improvement_needs_are_known_also_if_layouts_differ) {
+  auto trial = made_up_trial({{"a", -0.39, 0.01}}, 16, 6, TrialEnd::budget);
+  for (model::ProcessSample& sample : trial.samples) {
+    sample.layout = sample.block % 2;
+    if (sample.side == Side::head) sample.real_ns["a"] *= sample.layout == 0 ? 0.96 : 1.04;
+  }
+  const PairedReport report = judge(trial);
+  const BenchmarkVerdict& row = report.benchmarks.at(0);
+  EXPECT_GT(row.layout_error, 0.2);
+  EXPECT_EQ(row.verdict, Verdict::pass);
+  EXPECT_TRUE(row.improved);
+  EXPECT_TRUE(row.blocks_needed);
+}
+
+TEST(paired_test, layouts_widen_an_interval_to_both_sides_also_if_blocks_leave_nothing_open) {
+  MetricSeries series;
+  series.differences.assign(16, 0.0);
+  series.base.assign(32, 100.0);
+  series.head = series.base;
+  series.epsilon = 0.01;
+  series.delta = 0.03;
+  series.layout_error = std::log1p(0.01);
+  const auto rows = judge_metric({series}, {}, {}, 1, {16, 0.01, 0.05});
+  EXPECT_NEAR(rows.at(0).low.value(), 1 / 1.01 - 1, 1e-9);
+  EXPECT_NEAR(rows.at(0).high.value(), 0.01, 1e-9);
 }
 
 TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
