@@ -16,9 +16,10 @@ endif()
 # without one is in all of them. It becomes a suffix of the label, by which scripts/test leaves
 # tests out.
 #
-# SUITES: a test of ctest is a suite, not a case: starting it takes long. Under a sanitizer, where
-# it takes longest, it is a group of small suites, or one of many cases, unless CASES is given: a
-# case that a machine cannot run is skipped then, where in a group it would count as a failure.
+# SUITES: a test of ctest is a suite, not a case: to start a process takes longer than most cases.
+# Under a sanitizer, where it takes longest, it is a group of small suites, or one of many cases,
+# unless CASES is given: a case that a machine cannot run is skipped then, where in a group it would
+# count as a failure.
 #
 # taskbench_gtest(<target> [COLD] [ALONE] [SUITES | CASES] [TIER <tier>] LABEL <folder>
 #   LIBRARIES <library>... SOURCES <source>...)

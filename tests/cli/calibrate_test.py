@@ -128,7 +128,7 @@ class Floors(CalibrateTest):
 
 class BusyMachines(CalibrateTest):
     def test_a_floor_of_a_busy_machine_is_stored_only_when_asked_for(self):
-        copies = self.copies(body="time.sleep(0.05)")
+        copies = self.copies(takes_s=0.02)  # for each of two benchmarks in 40 processes
         few = f"{copies} --trials 5 --blocks 2 --trust-me --journal j"
         hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         try:

@@ -32,10 +32,10 @@ class Written(CommandTest):
         self.assertIn("--json", result["taskbench"]["settings"]["command_line"])
 
     def test_flat_json_has_one_row_a_case(self):
-        self.taskbench("run", *self.small(), "--json-flat", "flat.json")
-        names = [row["name"] for row in self.load("flat.json")["benchmarks"]]
-        self.assertEqual(len(names), len(self.workload_names()))
-        self.assertEqual(len(names), len(set(names)))
+        cases = ("chained_spawn", "echo", "fairness")
+        self.taskbench("run", *self.small(*cases), "--json-flat", "flat.json")
+        names = [row["name"].split("/")[0] for row in self.load("flat.json")["benchmarks"]]
+        self.assertEqual(sorted(names), sorted(cases))
 
     def test_both_files_and_a_note_of_each(self):
         self.write("a.json", "an older one is replaced")

@@ -162,7 +162,8 @@ class Formats(CommandTest):
         self.assertEqual(len(set(unescaped)), 1, "every row has as many cells")
 
     def test_quiet_prints_nothing_at_all(self):
-        result = self.taskbench("run", *self.small(), "--quiet", "--json", "r.json")
+        result = self.taskbench("run", *self.small("chained_spawn", "echo"), "--quiet", "--json",
+                                "r.json")
         self.assertEqual((result.stdout, result.stderr), ("", ""))
 
     def test_result_on_a_full_standard_output_is_an_error(self):
