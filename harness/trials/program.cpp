@@ -218,8 +218,7 @@ std::string why_no_benchmark(const Strings& command) {
   if (line.starts_with("#!")) {
     return "it is a script, which has to hand its arguments on to a benchmark (exec "
            "path/to/benchmark \"$@\"), or is measured by what it prints (--kind lines) or as a "
-           "whole "
-           "(--kind command)";
+           "whole (--kind command)";
   }
   return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
          "BENCHMARK_MAIN()), Catch2, Criterion or Rust's libtest, a test binary of Go (go test "
