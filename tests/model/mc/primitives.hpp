@@ -141,16 +141,23 @@ class Cell {
   T value_;
 };
 
-class Mutex {
+/// What a mutex and a condition have in common: the tester knows when they begin and end.
+class Lockable {
  public:
-  constexpr Mutex() noexcept {
+  Lockable(const Lockable&) = delete;
+  Lockable& operator=(const Lockable&) = delete;
+
+ protected:
+  constexpr Lockable() noexcept {
     if (!std::is_constant_evaluated() && is_active()) lockable_begins(this);
   }
-  Mutex(const Mutex&) = delete;
-  Mutex& operator=(const Mutex&) = delete;
-  constexpr ~Mutex() {
+  constexpr ~Lockable() {
     if (!std::is_constant_evaluated() && is_active()) location_ends(this);
   }
+};
+
+class Mutex : public Lockable {
+ public:
   void lock(Where where = Where::current()) noexcept {
     if (is_active()) mc::lock(this, where);
   }
@@ -179,16 +186,8 @@ class Guard {
   Lock& lock_;
 };
 
-class Condition {
+class Condition : public Lockable {
  public:
-  constexpr Condition() noexcept {
-    if (!std::is_constant_evaluated() && is_active()) lockable_begins(this);
-  }
-  Condition(const Condition&) = delete;
-  Condition& operator=(const Condition&) = delete;
-  constexpr ~Condition() {
-    if (!std::is_constant_evaluated() && is_active()) location_ends(this);
-  }
   /// False: the deadline has passed.
   bool wait(Mutex& mutex, bool has_deadline = false, Where where = Where::current()) {
     return mc::wait(this, &mutex, has_deadline, where);
