@@ -126,7 +126,10 @@ class CommandLine {
       // If no name is near, refuse() says where the options are listed.
       const std::string name = word.substr(0, word.find('='));
       std::string problem = fmt::format("unknown option '{}'", shortened(name));
-      if (const auto near = nearest(name, names)) {
+      if (contains(names, name)) {  // it stands before the command, or after "--"
+        problem = fmt::format("'{}' is an option of `{}`: write it directly after that", name,
+                              path_of_active());
+      } else if (const auto near = nearest(name, names)) {
         problem += fmt::format("; did you mean '{}'?", *near);
       }
       if (!contains(problems, problem)) problems.push_back(problem);

@@ -22,12 +22,13 @@ namespace net = rt::net;
 
 namespace {
 
-/// http://HOST[:PORT][/PATH][?QUERY]; an IPv6 address in brackets.
+/// http://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]; an IPv6 address in brackets.
 struct Url {
   explicit Url(std::string_view text) {
     constexpr std::string_view kScheme = "http://";
     if (!text.starts_with(kScheme)) throw std::invalid_argument("a URL begins with http://");
     text.remove_prefix(kScheme.size());
+    text = text.substr(0, text.find('#'));  // servers are not sent the fragment
     const std::size_t end = std::min(text.find_first_of("/?"), text.size());
     authority = text.substr(0, end);
     path = text.substr(end);

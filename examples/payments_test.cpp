@@ -57,6 +57,10 @@ rt::Task<> everything_is_booked_once(testing::Runtime& test) {
 
 int main(int argc, char** argv) try {
   const int seeds = argc > 1 ? std::atoi(argv[1]) : 10'000;
+  if (seeds <= 0) {
+    std::fprintf(stderr, "payments_test: SEEDS is a whole number, 1 or more\n");
+    return 1;
+  }
   testing::for_each_seed(static_cast<std::uint64_t>(seeds), everything_is_booked_once);
   std::printf("%d seeds passed\n", seeds);
 } catch (const testing::SeedFailed&) {

@@ -81,6 +81,7 @@ struct Runtime::Core {
   bool gave_up = false;  // a shutdown has passed its limit: do not wait in the destructor
 
   ~Core() {
+    if (engine == nullptr) return;  // it could not be made
     close();
     const bool has_ended = join(gave_up ? Clock::now() : Clock::time_point::max());
     engine->driver().registrations().close();
@@ -95,10 +96,11 @@ struct Runtime::Core {
   }
   [[nodiscard]] bool join(Clock::time_point deadline) const noexcept {
     // A task would hold up its worker, which a blocking call may be waiting for, and a call the
-    // tasks that wait for it.
+    // tasks that wait for it. Neither may wait, as another thread may be waiting already.
     const task::ThreadContext& context = task::thread_context();
     const bool in_task = context.scheduler == engine.get() && context.worker != nullptr;
-    if (in_task || engine->blocking_pool().has_this_thread()) deadline = Clock::now();
+    const bool in_call = engine->blocking_pool().has_this_thread();
+    if (in_task || in_call) deadline = Clock::time_point::min();
     return engine->join(deadline) && engine->blocking_pool().join(deadline);
   }
 };
@@ -248,7 +250,10 @@ Runtime Builder::build() const {
   }
   if (options.workers == 0) options.workers = scheduler_->single_worker ? 1 : usable_cpus();
   const unsigned workers = options.workers;
-  return Runtime(std::make_unique<Core>(scheduler_->make(std::move(options)), workers));
+  // Before the engine: without memory for this, its threads would have no owner.
+  auto core = std::make_unique<Core>(base::Ref<scheduler::Engine>(), workers);
+  core->engine = scheduler_->make(std::move(options));
+  return Runtime(std::move(core));
 }
 
 std::size_t trim_memory() noexcept { return task::trim(); }

@@ -118,7 +118,8 @@ class Handle {
 };
 
 /// A set of workers and the tasks they run. Movable. One thread at a time may call its functions,
-/// except block_on, spawn, handle and stats, which several threads may call at once.
+/// except block_on, spawn, handle and stats, which several threads may call at once, and shutdown
+/// in a task or a blocking call.
 ///
 /// The destructor shuts the runtime down: it waits for running polls and blocking calls, and
 /// cancels every other task.
@@ -165,8 +166,8 @@ class Runtime {
 
   /// Waits for the running polls and blocking calls, cancels every other task, and ends the
   /// threads. When it returns, every task has been destroyed. Called in a task or a blocking call
-  /// of this runtime, it only begins the shutdown; likewise on current_thread while another thread
-  /// is in block_on: that thread then ends the tasks.
+  /// of this runtime, or in the destructor of one, it only begins the shutdown; likewise on
+  /// current_thread while another thread is in block_on: that thread then ends the tasks.
   void shutdown();
 
   /// Like shutdown(), but returns false if polls or blocking calls are still running after `limit`;

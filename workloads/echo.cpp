@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "runtime/runtime.hpp"
 #include "workloads/net/closed_loop.hpp"

@@ -2,7 +2,6 @@
 // each of a few connections.
 #include <array>
 #include <memory>
-#include <string>
 
 #include "runtime/runtime.hpp"
 #include "workloads/net/greeter.hpp"

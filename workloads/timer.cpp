@@ -1,7 +1,6 @@
 // Tasks that sleep, each for its own time, and how late they wake. The time counts from a task's
 // request: waiting for its first turn does not count, but rounding up to whole milliseconds does.
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <random>
 #include <utility>

@@ -1,4 +1,4 @@
-// `taskbench compare`: compares result files of Google Benchmark.
+// `taskbench compare`: compares result files.
 #include <map>
 
 #include "cli/commands/command.hpp"
@@ -66,7 +66,7 @@ std::vector<NamedFiles> column_each(const Strings& paths) {
 constexpr std::size_t kMostShownNames = 10;
 
 std::string shown_names(const Strings& names) {
-  return render::some_of(names, ", ", kMostShownNames);
+  return names.empty() ? "none" : render::some_of(names, ", ", kMostShownNames);
 }
 
 /// Throws an error that names benchmarks of both sides, and a pair that may be meant to match.
@@ -124,7 +124,7 @@ class CompareCommand final : public Command {
         "  taskbench compare --column old=o1.json,o2.json,... --column new=n1.json,n2.json,...\n"
         "  taskbench compare result.json --by scheduler\n\n"
         "Exit status: 0 pass, or columns, 1 slower, 2 usage or input error, 3 inconclusive, 4 "
-        "files of different machines, 5 a benchmark had failed.");
+        "files of different machines, 5 a benchmark had failed, 130 interrupted.");
     options.value("FILE", files_, "FILE", AsGiven{Path::offered()},
                   "Two files: what to compare with, and what may be slower. More: each is a "
                   "column.");
@@ -135,11 +135,11 @@ class CompareCommand final : public Command {
     options.value("--head", head_, "FILE[,FILE...]", By{parse_list, Path::offered()},
                   "Several files instead of the second one.");
     options.value("--column", columns_, "NAME=FILE[,FILE...]", By{parse_columns},
-                  "A column of several processes; given once per column. The others are compared "
-                  "with the first.");
+                  "A column of several files; given once per column. The others are compared with "
+                  "the first.");
     options.value("--by", by_, "KEY", Text{.may_be_empty = true},
                   "A column for each value that the benchmarks' names have for KEY: workers, "
-                  "scheduler, threads. Each file is one process.");
+                  "scheduler, threads.");
     options.value("--map", mapping_, "OLD=NEW", By{parse_mapping},
                   "Rename parts of the names between slashes, workers:1=workers:2, before "
                   "benchmarks are paired: of the first side, or of all columns. Without NEW the "
@@ -207,7 +207,7 @@ class CompareCommand final : public Command {
       } catch (const std::invalid_argument& error) {
         refuse("--map: {}: {}; use --by to compare benchmarks of one file", path, error.what());
       }
-      if (files.back().partial) print_note("{} is of a run that was interrupted", path);
+      if (files.back().partial) print_note("{} is of a run that ended early", path);
     }
     return files;
   }

@@ -10,9 +10,9 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/os/cpu_affinity.hpp"
-
 #include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
+
 namespace taskbench::cli {
 namespace {
 
@@ -94,7 +94,7 @@ class LadderCommand final : public Command {
   [[nodiscard]] ExitCode conclude(const std::stop_token& stop) const {
     const render::Document document = render::document(ladder_);
     const std::string json = json::to_json(ladder_);
-    bool told = !json_ || write_output(json_, json, !quiet_);
+    bool told = write_output(json_, json, !quiet_);
     ExitCode reported = ExitCode::pass;
     if (report_) {
       ReportRequest request{*report_, {{"ladder.json", json}}};

@@ -354,8 +354,8 @@ class RunCommand final : public Command {
       print_error("the measurement failed: {}", error.what());
       return ExitCode::measured_program_failed;
     }
-    if (run.partial) print_note("interrupted; the results are partial");
-    bool interrupted = run.partial;
+    bool interrupted = run.partial && run.failure.empty();
+    if (interrupted) print_note("interrupted; the results are partial");
     if (plan.counters.any() && !interrupted) {
       keep_times(run);
       interrupted = !count(plan, stop, run);
@@ -367,7 +367,11 @@ class RunCommand final : public Command {
     written &= !json_flat_ || write_output(json_flat_, json::to_flat_json(run), !plan.quiet);
     written &= plan.quiet || print_formatted(run);
     const ExitCode reported = write_run_report(run, plan.quiet, interrupted, stop);
-    const bool failed = report_failures(run.cases);
+    bool failed = report_failures(run.cases);
+    if (!run.failure.empty()) {
+      print_error("{}; the results are partial", run.failure);
+      failed = true;
+    }
     // An interruption takes precedence: the user wants the loop around this process to end, too.
     if (interrupted || reported == ExitCode::interrupted) return ExitCode::interrupted;
     if (!written || reported != ExitCode::pass) return ExitCode::usage;

@@ -90,6 +90,10 @@ double Percentage::parse(std::string_view name, const Strings& words) const {
   if (result.ec != std::errc{} || (!rest.empty() && !is_percent) || !std::isfinite(number)) {
     refuse("{}: '{}' is not a percentage; write 3% or 0.03", name, shortened(text));
   }
+  // Whoever writes 3 means 3 %, and what may be 300 % slower never fails.
+  if (!is_percent && number >= 1) {
+    refuse("{}: '{}' is not a percentage; write {:g}%", name, shortened(text), number);
+  }
   const double value = is_percent ? number / 100 : number;
   if (value < min * (1 - 1e-9) || value > max * (1 + 1e-9)) {
     refuse_range(name, text, fmt::format("{:g}%", 100 * min), fmt::format("{:g}%", 100 * max));

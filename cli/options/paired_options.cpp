@@ -223,7 +223,7 @@ void PairedPlan::declare(Options& options) {
              "What to run from a revision: a path in its checkout, or, with --kind, a program in "
              "PATH such as python3; and arguments.")
       ->default_str(recipe.program);
-  options.value("--links", setup.links, "N", Number{1, harness::kMostLayouts},
+  options.value("--links", setup.links, "N", Number{1, model::kMostLayouts},
                 "Link each revision this many times, with its code in a different order each time, "
                 "and let these executables take turns; otherwise, where the linker puts a loop "
                 "can look like a change. 1: measure it as built.");

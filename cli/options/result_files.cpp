@@ -43,10 +43,7 @@ std::optional<std::pair<std::string, std::string>> first_equal_files(const Strin
 
 void refuse_equal_results(std::string_view prefix, const Strings& paths) {
   if (const auto equal = first_equal_files(paths)) {
-    refuse(
-        "{}{} and {} are the same result, of one process; leave one out, or name a "
-        "file of another process",
-        prefix, equal->first, equal->second);
+    refuse("{}{} and {} are the same result; leave one out", prefix, equal->first, equal->second);
   }
 }
 

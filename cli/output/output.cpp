@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -16,18 +15,18 @@
 namespace taskbench::cli {
 namespace {
 
+/// Whether a byte of UTF-8 is not the first of its character.
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
 /// Shortens a long line by removing its middle. A message may quote input of any length.
 std::string without_middle(std::string_view line) {
   constexpr std::size_t kMost = 1000;
   constexpr std::size_t kEnd = 250;
   if (line.size() <= kMost) return std::string(line);
-  const auto continues = [&](std::size_t at) {
-    return (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U;
-  };
   std::size_t first = kMost - kEnd;
   std::size_t last = line.size() - kEnd;
-  while (first > 0 && continues(first)) --first;
-  while (last < line.size() && continues(last)) ++last;
+  while (first > 0 && continues_character(line[first])) --first;
+  while (last < line.size() && continues_character(line[last])) ++last;
   return fmt::format("{} … {}", line.substr(0, first), line.substr(last));
 }
 
@@ -44,11 +43,12 @@ std::optional<bool> locale_takes_utf8() {
   return std::nullopt;
 }
 
-/// Replaces each character outside ASCII. Columns stay aligned if the replacement is as wide.
+/// Replaces each character outside ASCII. What tables have is replaced by what is as wide, so that
+/// columns stay aligned.
 std::string in_ascii(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kLikes[] = {
       {"± ", "+-"}, {"±", "+-"}, {"×", "x"},  {"µ", "u"},  {"–", "-"}, {"─", "-"},
-      {"·", "-"},   {"…", ".."}, {"→", "->"}, {"“", "\""}, {"”", "\""}};
+      {"·", "-"},   {"…", "~"},  {"→", "->"}, {"“", "\""}, {"”", "\""}};
   std::string result;
   while (!text.empty()) {
     const auto* const like = std::ranges::find_if(
@@ -58,16 +58,16 @@ std::string in_ascii(std::string_view text) {
       text.remove_prefix(like->first.size());
       continue;
     }
-    const auto byte = static_cast<unsigned char>(text.front());
-    if (byte < 0x80U || byte >= 0xC0U) result += byte < 0x80U ? text.front() : '?';
-    text.remove_prefix(1);
+    std::size_t size = 1;
+    if (static_cast<unsigned char>(text.front()) < 0x80U) {
+      result += text.front();
+    } else {
+      while (size < text.size() && continues_character(text[size])) ++size;
+      result.append(render::display_width(text.substr(0, size)), '?');
+    }
+    text.remove_prefix(size);
   }
   return result;
-}
-
-/// Text in the encoding of the locale; UTF-8 if there is none.
-std::string for_people(std::string_view text) {
-  return locale_takes_utf8().value_or(true) ? std::string(text) : in_ascii(text);
 }
 
 // Writes the message in one call, so that lines of several processes do not mix. A closed standard
@@ -104,6 +104,10 @@ render::TableStyle table_style() {
 }
 
 }  // namespace
+
+std::string for_people(std::string_view text) {
+  return locale_takes_utf8().value_or(true) ? std::string(text) : in_ascii(text);
+}
 
 ExitCode printed(std::string_view text) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;

@@ -20,6 +20,9 @@ namespace taskbench::cli {
 /// other formats are UTF-8 in every locale.
 [[nodiscard]] bool print_answer(const render::Answer& answer, const render::Format& format);
 
+/// Text in the encoding of the locale: in ASCII if that names another than UTF-8.
+[[nodiscard]] std::string for_people(std::string_view text);
+
 /// "taskbench: error: …" on standard error.
 void print_error(std::string_view message);
 

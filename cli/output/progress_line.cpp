@@ -10,6 +10,7 @@
 
 #include "cli/output/output.hpp"
 #include "reports/model/date.hpp"
+#include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -57,17 +58,20 @@ double ProgressLine::elapsed_s() const { return seconds_since(start_); }
 
 void ProgressLine::show(const std::string& text) {
   if (quiet_) return;
+  // The text may contain the name of a benchmark, which must not control the terminal.
+  const std::string line = for_people(render::one_line(text));
   if (is_rewritten_) {
     // One column stays free: a full last column makes some terminals wrap.
     const int width = std::max(2, columns(STDERR_FILENO, kUnknownWidth));
-    write_to_stderr(fmt::format("\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(width) - 1)));
+    write_to_stderr(
+        fmt::format("\r{}\x1b[K", render::beginning(line, static_cast<std::size_t>(width) - 1)));
     on_screen_ = true;
     return;
   }
   const double since = elapsed_s() - shown_at_s_.value_or(0);
   if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
   shown_at_s_ = elapsed_s();
-  write_to_stderr(fmt::format("taskbench: {}\n", text));
+  write_to_stderr(fmt::format("taskbench: {}\n", line));
 }
 
 void ProgressLine::clear() {

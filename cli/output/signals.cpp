@@ -32,6 +32,8 @@ void handle(int number) {
 
 std::stop_token stop_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number);
+  // While it is ignored, the kernel discards the status and the CPU time of each child.
+  std::signal(SIGCHLD, SIG_DFL);
   return stopping.get_token();
 }
 

@@ -116,8 +116,6 @@ class PreparedCommand {
   /// Runs it once to see whether it works, and then, unless its iterations are given, for as long
   /// as the settings say, to find the number of iterations of a repetition.
   void prepare() {
-    if (!may_use("--input", command_.input, R_OK)) return;
-    if (!command_.output.empty() && !may_use("--output", command_.output, W_OK)) return;
     if (!run_beside("--setup", command_.setup)) return;
     Errors errors;
     auto begin = Clock::now();
@@ -172,12 +170,26 @@ class PreparedCommand {
   /// pipe.
   bool may_use(std::string_view option, const fs::path& file, int access) {
     bool may = ::access(file.c_str(), access) == 0;
-    if (!may && errno == ENOENT && access == W_OK) {
+    std::error_code ignored;
+    if (may && access == W_OK && fs::is_directory(file, ignored)) {
+      may = false;
+      errno = EISDIR;
+    } else if (!may && errno == ENOENT && access == W_OK) {
       const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
       may = ::access(folder.c_str(), W_OK) == 0;
     }
     if (!may) fail(fmt::format("{} {}: {}", option, file.string(), std::strerror(errno)));
     return may;
+  }
+
+  /// Fails the command, of which a run could not be started. The files that options name are looked
+  /// at only now, since what runs before may have made them.
+  std::nullopt_t fail_start(const ProcessOutcome& outcome) {
+    if (!may_use("--input", command_.input, R_OK)) return std::nullopt;
+    if (!command_.output.empty() && !may_use("--output", command_.output, W_OK)) {
+      return std::nullopt;
+    }
+    return fail(fmt::format("'{}' {}", command_.words.front(), outcome.text()));
   }
 
   /// Runs the command that an option adds to each run, if any; false if that failed or a stop was
@@ -201,6 +213,7 @@ class PreparedCommand {
     Run once = run(command_.words, start, errors);
     if (stop_.stop_requested()) return std::nullopt;
     const bool may_be = command_.may_fail && once.ended.end == ProcessOutcome::End::exited;
+    if (once.ended.end == ProcessOutcome::End::not_started) return fail_start(once.ended);
     if (!once.ended.ok() && !may_be) {
       if (errors != nullptr) once.ended.errors = errors->text;
       return fail(once.ended.text());

@@ -66,6 +66,7 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
     const bool counts = allowed.empty() ? words[0] == "cpu" : cpu && contains(allowed, *cpu);
     if (!counts) continue;
     if (!add_line(words, times)) return Unknown{"/proc/stat is not understood"};
+    if (cpu) times.cpus.push_back(*cpu);
     any = true;
   }
   if (!any) return Unknown{"/proc/stat has none of this process's CPUs"};
@@ -142,6 +143,10 @@ Count read_swapped_pages(const fs::path& root) {
 /// The CPU time between two readings, accurate to a few ticks for any interval.
 Fact<model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
   if (!before.cpu || !after.cpu) return Unknown{(before.cpu ? after : before).cpu.reason};
+  // A CPU that comes or goes brings or takes all that was counted of it since boot.
+  if (before.cpu->cpus != after.cpu->cpus) {
+    return Unknown{"the CPUs that this process may use have changed"};
+  }
   model::CpuUse use;
   use.seconds = after.at_s - before.at_s;
   use.total_s = after.cpu->total_s - before.cpu->total_s;

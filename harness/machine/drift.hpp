@@ -13,6 +13,7 @@ struct CpuTimes {
   double busy_s = 0;    ///< not idle and not stolen
   double stolen_s = 0;  ///< a CPU wanted to run while the hypervisor ran another machine's
   double total_s = 0;
+  std::vector<unsigned> cpus{};  ///< which are counted; empty: all of the machine
 };
 
 /// Counters that only grow, and the clock rate. Two readings give a Drift.

@@ -193,8 +193,11 @@ std::string ProcessOutcome::text() const {
 }
 
 bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end) {
+  // More than a pipe holds; yet several writers may fill it as fast as it is emptied, and whoever
+  // empties it has a time limit to keep.
+  constexpr int kMostReads = 256;
   std::array<char, 16384> buffer;
-  for (;;) {
+  for (int reads = 0; reads < kMostReads; ++reads) {
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count == 0) return false;
     if (count < 0) return errno == EAGAIN || errno == EINTR;
@@ -206,6 +209,7 @@ bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_e
       into.resize(limit);
     }
   }
+  return true;
 }
 
 ProcessOutcome outcome_of(int wait_status) {

@@ -47,8 +47,8 @@ struct ProcessOutcome {
 /// The end of a process with this wait status.
 [[nodiscard]] ProcessOutcome outcome_of(int wait_status);
 
-/// Reads the available bytes without waiting, and keeps at most `limit` of them: the last ones, or
-/// the first. False at the end of the file.
+/// Reads the available bytes without waiting, but no more than 4 MiB of them in one call, and keeps
+/// at most `limit` bytes of all calls: the last ones, or the first. False at the end of the file.
 bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end);
 
 /// Runs a program, and waits for it at most `timeout_s` and until `stop` is requested. The program

@@ -51,6 +51,9 @@ void report(int descriptor, const ProcessReport& message) {
   ::dup2(request.input, STDIN_FILENO);
   ::dup2(request.output, STDOUT_FILENO);
   ::dup2(request.errors, STDERR_FILENO);
+  // If taskbench has no standard input, `input` may have its number; dup2() then leaves it to be
+  // closed by exec.
+  ::fcntl(STDIN_FILENO, F_SETFD, 0);
   if (*request.folder == '\0' || ::chdir(request.folder) == 0) {
     ::execvpe(request.arguments[0], request.arguments, request.environment);
   }

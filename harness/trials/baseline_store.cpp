@@ -156,7 +156,7 @@ void BaselineStore::refuse_unwritable() const {
     refuse("--store {}: {} is not a folder", folder_.string(), there.string());
   }
   const WriteOutcome outcome = check_writable(there / "baseline.json", kFileBytes);
-  if (!outcome.ok()) throw UsageError(outcome.error);
+  if (!outcome.ok()) refuse("--store {}: {}", folder_.string(), outcome.error);
 }
 
 void BaselineStore::refuse_foreign(const model::SeriesSetup& setup) const {

@@ -8,6 +8,7 @@
 #include "harness/os/process.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/baseline.hpp"
+#include "reports/verdict/digits.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -152,10 +153,10 @@ class SeriesTrial : public KeptTrial<model::Series> {
   }
 
   /// Fills in the program, date and key of a series. Runs the program once, without counting the
-  /// run, to learn its benchmarks, their iterations, and how it was built.
-  void explore() {
+  /// run, to learn its benchmarks, their iterations, and how it was built. Returns its result.
+  model::Run explore() {
     model::SeriesSetup& setup = trial_.setup;
-    const model::Run result =
+    model::Run result =
         first_run(*program_, request_of(setup, bench_.timeout_s), bench_, listener_);
     require_sound(*program_, result);
     setup.digest = program_->digest();
@@ -172,6 +173,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
         setup.iterations[benchmark.name] = benchmark.repetitions.front().iterations;
       }
     }
+    return result;
   }
 
   /// Continues the series until it is complete or a stop is requested; each process is in the
@@ -250,7 +252,7 @@ class SavedSeries final : public SeriesTrial {
     find_program(plan_.program);
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;
-    explore();
+    (void)explore();
     setup.benchmarks =
         chosen_benchmarks(benchmark_names(plan_.workloads, setup.benchmarks), setup.benchmarks);
     std::erase_if(setup.iterations,
@@ -331,7 +333,7 @@ class ComparedSeries final : public SeriesTrial {
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;
     measure_as(nearest, setup);  // only exploring shows how it was built
-    explore();
+    const model::Run found = explore();
     choose_baseline();
     measure_as(comparison_.rolling.setup, setup);
     choose_common(comparison_.rolling.setup, setup);
@@ -342,7 +344,24 @@ class ComparedSeries final : public SeriesTrial {
         .delta = plan_.delta,
         .allow_busy = plan_.allow_busy,
         .noise_floors = noise_floors(plan_.store, setup.key, setup.benchmarks, setup.date)};
+    raise_to_digits(found, setup.compared_with->noise_floors);
     return true;
+  }
+
+  /// Raises noise floors to what the last digit of printed times means, in `found` or in the
+  /// baseline.
+  void raise_to_digits(const model::Run& found,
+                       std::map<std::string, model::NoiseFloor>& floors) const {
+    for (const model::Case& benchmark : found.cases) {
+      const auto floor = floors.find(benchmark.name);
+      if (floor == floors.end()) continue;
+      std::vector<double> times = each_of(benchmark.repetitions, &model::Repetition::real_ns);
+      for (const model::SeriesProcess& process : comparison_.rolling.processes) {
+        times.push_back(process.real_ns.at(benchmark.name));
+      }
+      const auto of_digits = verdict::floor_of_digits(benchmark.step_ns, std::ranges::min(times));
+      if (of_digits) verdict::raise_to_digits(*of_digits, floor->second);
+    }
   }
 
   /// Measures while the CPUs are placed as they were when the baseline was saved.

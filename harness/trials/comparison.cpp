@@ -12,6 +12,7 @@
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
 #include "reports/model/lookup.hpp"
+#include "reports/verdict/digits.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -329,9 +330,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                                    probe_environment("").date, layouts));
     for (auto& [name, floor] : trial_.setup.noise_floors) {
       const auto* const printed = model::find_in(of_digits, name);
-      if (printed == nullptr || printed->epsilon <= floor.epsilon) continue;
-      // Digits say nothing of code layout: a floor that was assumed for it still is.
-      floor = {printed->epsilon, fmt::format("{}; raised, as {}", floor.source, printed->source)};
+      if (printed != nullptr) verdict::raise_to_digits(*printed, floor);
     }
     return true;
   }
@@ -412,6 +411,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       }
       program(side).command = std::move(built.command);
       program(side).checkout = built.source.string();
+      builds_in_use_.push_back(std::move(built.use));
     } catch (const BuildError& error) {
       throw NotComparable({.stage = error.is_built ? Stage::start : Stage::build,
                            .side = side,
@@ -620,6 +620,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   std::string& why_identical_;
   model::PairedSetup asked_;  ///< which the journal's setup may contradict
   std::optional<GitRepository> repository_;
+  std::vector<Descriptor> builds_in_use_;
   std::string doubt_;  ///< what differs between the revisions, as a clause
   double budget_s_ = plan_.setup.budget_s;
   double timeout_s_ = plan_.setup.timeout_s;

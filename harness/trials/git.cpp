@@ -36,8 +36,8 @@ GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
   for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) {
     ::unsetenv(variable);
   }
-  const ProcessOutcome outcome = run_git(
-      {"rev-parse", "--path-format=absolute", "--git-common-dir"}, kQuestionTimeout_s, stop);
+  const ProcessOutcome outcome =
+      run_git({"rev-parse", "--git-common-dir"}, kQuestionTimeout_s, stop);
   if (outcome.end == ProcessOutcome::End::not_started) {
     refuse("revisions need git, but it {}", outcome.text());
   }
@@ -46,7 +46,10 @@ GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
     refuse("revisions are looked up in the repository of the current directory, but git {}",
            outcome.text());
   }
-  common_folder_ = folder;
+  // Not by --path-format, which git before 2.31 takes for a word to be repeated.
+  std::error_code failed;
+  common_folder_ = fs::canonical(folder, failed);
+  if (failed) refuse("{}: {}", folder, failed.message());
 }
 
 fs::path GitRepository::working_tree() const {

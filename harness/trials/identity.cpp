@@ -90,6 +90,20 @@ std::optional<std::string> difference_of_folders(const fs::path& base, const fs:
   return std::nullopt;
 }
 
+/// The first difference between two folders or files: the path below them, and how it differs.
+/// Empty if they are equal in names, bytes, permissions and links.
+std::optional<std::string> first_difference(const fs::path& base, const fs::path& head) {
+  std::error_code failed;
+  const auto one = fs::status(base, failed);
+  const auto other = fs::status(head, failed);
+  if (one.type() == fs::file_type::directory && other.type() == fs::file_type::directory) {
+    return difference_of_folders(base, head);
+  }
+  const bool equal = one.type() == fs::file_type::regular && one.type() == other.type() &&
+                     one.permissions() == other.permissions() && have_equal_bytes(base, head);
+  return equal ? std::nullopt : std::optional<std::string>("they differ");
+}
+
 std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
                                                  const InstalledProgram& head,
                                                  const Strings& outputs) {
@@ -136,18 +150,6 @@ std::string difference_of_roots(const InstalledProgram& base, const InstalledPro
 }
 
 }  // namespace
-
-std::optional<std::string> first_difference(const fs::path& base, const fs::path& head) {
-  std::error_code failed;
-  const auto one = fs::status(base, failed);
-  const auto other = fs::status(head, failed);
-  if (one.type() == fs::file_type::directory && other.type() == fs::file_type::directory) {
-    return difference_of_folders(base, head);
-  }
-  const bool equal = one.type() == fs::file_type::regular && one.type() == other.type() &&
-                     one.permissions() == other.permissions() && have_equal_bytes(base, head);
-  return equal ? std::nullopt : std::optional<std::string>("they differ");
-}
 
 Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
                      const Strings& outputs, const std::stop_token& stop) {

@@ -42,9 +42,4 @@ inline constexpr std::uintmax_t kMostComparedBytes = std::uintmax_t{256} << 20;
 [[nodiscard]] Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
                                    const Strings& outputs, const std::stop_token& stop);
 
-/// The first difference between two folders or files: the path below them, and how it differs.
-/// Empty if they are equal in names, bytes, permissions and links.
-[[nodiscard]] std::optional<std::string> first_difference(const fs::path& base,
-                                                          const fs::path& head);
-
 }  // namespace taskbench::harness

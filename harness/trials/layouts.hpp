@@ -17,9 +17,8 @@
 
 namespace taskbench::harness {
 
-/// Number of layouts that a program of a revision has by default, and the maximum.
+/// Number of layouts that a program of a revision has by default.
 inline constexpr int kDefaultLayouts = 8;
-inline constexpr int kMostLayouts = 64;
 
 enum class Compilers { gcc_and_clang, also_rustc };
 

@@ -9,6 +9,7 @@
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/stats/summary.hpp"
+#include "reports/verdict/digits.hpp"
 #include "reports/verdict/paired.hpp"
 
 namespace taskbench::harness {
@@ -119,21 +120,15 @@ ProcessCost cost_of(const Exploration& found) {
   return cost;
 }
 
-/// The noise floor that the last digit of printed times means: a change as great may be rounded
-/// away, or made up. Empty if times are not printed.
+/// The noise floor that the last digit of printed times means; empty if times are not printed.
 std::optional<model::NoiseFloor> floor_of_digits(const model::Case& base, const model::Case& head) {
-  const double step_ns = std::min(base.step_ns, head.step_ns);
-  if (step_ns <= 0) return std::nullopt;
   double least_ns = base.repetitions.front().real_ns;
   for (const model::Case* side : {&base, &head}) {
     for (const auto& repetition : side->repetitions) {
       least_ns = std::min(least_ns, repetition.real_ns);
     }
   }
-  const bool is_short = step_ns < 1e6;
-  return model::NoiseFloor{step_ns / (least_ns - step_ns / 2),
-                           fmt::format("the program prints times in steps of {:g} {}",
-                                       is_short ? step_ns : step_ns / 1e6, is_short ? "ns" : "ms")};
+  return verdict::floor_of_digits(std::min(base.step_ns, head.step_ns), least_ns);
 }
 
 void take_sampling(const model::Sampling& sampling, model::PairedSetup& setup) {

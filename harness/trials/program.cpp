@@ -136,9 +136,11 @@ Program Program::find_out(Strings command, const std::stop_token& stop, const As
     return outcome;
   };
   const fs::path executable = executable_of(command);
-  if (asking.kind != nullptr && ::access(executable.c_str(), X_OK) != 0) {
+  std::error_code failed;
+  const bool is_folder = fs::is_directory(executable, failed);
+  if (asking.kind != nullptr && (is_folder || ::access(executable.c_str(), X_OK) != 0)) {
     ProcessOutcome not_started;
-    not_started.code = errno;
+    not_started.code = is_folder ? EISDIR : errno;
     throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), not_started)));
   }

@@ -31,15 +31,16 @@ const ProgramKind* named_kind(const std::string& name) {
   refuse("--kind: {}", unknown_name("kind", name, known));
 }
 
-std::string literal(const std::string& name) {
-  constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
+std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
-  for (const char each : name) {
-    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
+  for (const char each : text) {
+    if (special.find(each) != std::string_view::npos) result += '\\';
     result += each;
   }
   return result;
 }
+
+std::string literal(const std::string& name) { return escaped(name, R"(\^$.|?*+()[]{})"); }
 
 Strings listed_in(const ProcessOutcome& outcome) {
   if (!outcome.ok()) return {};

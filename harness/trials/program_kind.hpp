@@ -1,5 +1,5 @@
 // The kinds of programs that can be measured: how each is recognised, asked for samples, and its
-// answer read. Each kind is one file, program_kind_NAME.cpp, and one row of the table in
+// answer read. Each kind is a class in a file program_kind_*.cpp, and a row of the table in
 // program_kind.cpp.
 #pragma once
 
@@ -194,6 +194,9 @@ inline constexpr const char* kListing = "--benchmark_list_tests=true";
 /// The results of `each` for the names, without duplicates.
 [[nodiscard]] Strings once_each(const Strings& names,
                                 const std::function<std::string(const std::string& name)>& each);
+
+/// The text with a backslash before each character of `special`.
+[[nodiscard]] std::string escaped(std::string_view text, std::string_view special);
 
 /// An expression that matches `name` and nothing else.
 [[nodiscard]] std::string literal(const std::string& name);

@@ -6,15 +6,7 @@ namespace taskbench::harness {
 namespace {
 
 /// An expression that matches the name of a test case and nothing else.
-std::string test_case(std::string_view name) {
-  constexpr std::string_view kSpecial = R"(\,[]"*~)";
-  std::string result;
-  for (const char each : name) {
-    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
-    result += each;
-  }
-  return result;
-}
+std::string test_case(std::string_view name) { return escaped(name, R"(\,[]"*~)"); }
 
 /// A program that uses Catch2, which measures a benchmark once per process: the mean of samples.
 class Catch2Kind final : public ProgramKind {

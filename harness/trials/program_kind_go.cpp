@@ -1,5 +1,7 @@
 #include "harness/trials/program_kind.hpp"
 
+#include <algorithm>
+
 #include "harness/os/system_file.hpp"
 #include "harness/trials/program.hpp"
 #include "reports/tools/printed.hpp"
@@ -9,16 +11,39 @@ namespace {
 
 constexpr std::string_view kPrefix = "Benchmark";
 
+bool is_of_cpus(const std::string& word) { return word.find("-test.cpu") != std::string::npos; }
+
+/// Whether the command chooses numbers of CPUs. With several of them, "BenchmarkSort" has the
+/// results "BenchmarkSort-2" and "BenchmarkSort-4", names that Go neither lists nor finds.
+bool chooses_cpus(const Strings& command) { return std::ranges::any_of(command, is_of_cpus); }
+
+/// Whether these are several: "-test.cpu=2,4".
+bool chooses_several(const Strings& command) {
+  return std::any_of(std::ranges::find_if(command, is_of_cpus), command.end(),
+                     [](const std::string& word) { return contains(word, ','); });
+}
+
+/// "BenchmarkSort-2" without "-2".
+std::string_view without_cpus(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || digits == 0 || name[digits] != '-') return name;
+  return name.substr(0, digits);
+}
+
 /// The distinct parts of the names at each level, "BenchmarkSort" and "size=10"; only the levels
-/// that all names have.
-std::vector<Strings> levels_of(const Strings& names) {
+/// that all names have. A number that may be that of CPUs is left out in one more part.
+std::vector<Strings> levels_of(const Strings& names, bool may_have_cpus) {
   std::vector<Strings> levels;
   for (const std::string& name : names) {
     const auto parts = parts_of(name, '/');
     if (&name == &names.front() || parts.size() < levels.size()) levels.resize(parts.size());
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      std::string part = literal(std::string(parts[i]));
-      if (!contains(levels[i], part)) levels[i].push_back(std::move(part));
+      const auto add = [&](std::string_view text) {
+        std::string part = literal(std::string(text));
+        if (!contains(levels[i], part)) levels[i].push_back(std::move(part));
+      };
+      add(parts[i]);
+      if (may_have_cpus && i + 1 == parts.size()) add(without_cpus(parts[i]));
     }
   }
   return levels;
@@ -44,6 +69,7 @@ class GoKind final : public ProgramKind {
     answer.listed = listed_in(answer.list);
     std::erase_if(answer.listed, [](const auto& line) { return !line.starts_with(kPrefix); });
     answer.is_of_kind = !answer.listed.empty();
+    if (chooses_several(command)) answer.listed.clear();
     return answer;
   }
 
@@ -55,7 +81,8 @@ class GoKind final : public ProgramKind {
                     const fs::path&) const override {
     const bool exactly = !request.benchmarks.empty();
     Strings levels;
-    for (const Strings& parts : levels_of(exactly ? request.benchmarks : request.families)) {
+    for (const Strings& parts :
+         levels_of(exactly ? request.benchmarks : request.families, chooses_cpus(command))) {
       levels.push_back(fmt::format("^({})$", fmt::join(parts, "|")));
     }
     Strings words = with(command, {"-test.run=^$", "-test.timeout=0",

@@ -36,12 +36,16 @@ class GoogleBenchmarkKind final : public ProgramKind {
         with(command, {fmt::format("--benchmark_out={}", file.string()),
                        "--benchmark_out_format=json", "--benchmark_report_aggregates_only=false",
                        "--benchmark_display_aggregates_only=true",
-                       "--benchmark_enable_random_interleaving=true",
                        fmt::format("--benchmark_repetitions={}", request.repetitions),
                        fmt::format("--benchmark_min_time={}", request.min_time_s)});
     const std::string filter = filter_for(request);
     if (!filter.empty()) words.push_back(fmt::format("--benchmark_filter={}", filter));
     return words;
+  }
+
+  // Old versions, such as 1.5.2, refuse it as a flag.
+  Strings environment(const SampleRequest&, const fs::path&) const override {
+    return {"BENCHMARK_ENABLE_RANDOM_INTERLEAVING=true"};
   }
 
   model::Run read(const Strings& command, const SampleRequest&, const ProcessOutcome&,

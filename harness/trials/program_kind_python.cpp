@@ -58,16 +58,17 @@ class PytestKind final : public NamedKind {
   Strings arguments(const Strings& command, const SampleRequest& request,
                     const fs::path& file) const override {
     Strings words = command;
-    // `env PYTHONPATH=src` would hide the plugin.
+    // The configuration may have --benchmark-disable. `env PYTHONPATH=src` would hide the plugin.
     for (std::string& word : words) {
       if (word.starts_with("PYTHONPATH=")) word += ":" + file.parent_path().string();
     }
-    words = with(std::move(words), {"-q", "-p", "no:cacheprovider", "-p", "taskbench_pytest",
-                                    "--benchmark-only", "--benchmark-timer=taskbench_pytest.timer",
-                                    "--benchmark-columns=min", "--benchmark-json=" + file.string(),
-                                    fmt::format("--benchmark-min-rounds={}", request.repetitions),
-                                    fmt::format("--benchmark-min-time={}", request.min_time_s),
-                                    "--benchmark-max-time=0"});
+    words = with(
+        std::move(words),
+        {"-q", "-p", "no:cacheprovider", "-p", "taskbench_pytest", "--benchmark-only",
+         "--benchmark-enable", "--benchmark-timer=taskbench_pytest.timer",
+         "--benchmark-columns=min", "--benchmark-json=" + file.string(),
+         fmt::format("--benchmark-min-rounds={}", request.repetitions),
+         fmt::format("--benchmark-min-time={}", request.min_time_s), "--benchmark-max-time=0"});
     // -k takes no parameters, and selects all functions whose names contain one of these.
     const Strings functions = once_each(request.benchmarks, [](const std::string& name) {
       const std::string test = name.substr(0, name.find('[', name.find("::")));  // "t.py::C::test"

@@ -56,7 +56,15 @@ class CriterionKind final : public RustKind {
     const Strings nothing = with(command, {"--bench", "--noplot", "--warm-up-time", "0.5", "^$"});
     const ProcessOutcome outcome = ask(nothing, kListTimeout_s);
     if (outcome.ok() != (times_ == Times::any)) return {.command = command, .list = outcome};
-    return RustKind::ask(command, ask, is_named);
+    Answer answer = RustKind::ask(command, ask, is_named);
+    if (std::ranges::any_of(answer.listed, is_cut_off)) answer.listed.clear();
+    return answer;
+  }
+
+  /// Whether a listed name is only the first 100 bytes of the one in files and filters.
+  static bool is_cut_off(std::string_view name) {
+    constexpr std::size_t kShortest = 100;  // with the dots, and without a character in part
+    return name.size() >= kShortest && name.ends_with("...");
   }
 
   Strings arguments(const Strings& command, const SampleRequest& request,

@@ -84,8 +84,10 @@ model::Run measure_program(const ProgramRun& plan, const Listener& listener,
     // A request that names no benchmark is for all of them.
     run.partial = !request.benchmarks.empty() &&
                   !measure_processes(program, plan, bench, listener, request, run);
-  } catch (const ProgramError&) {
-    if (!stop.stop_requested()) throw;
+  } catch (const ProgramError& error) {
+    if (stop.stop_requested()) return run;
+    if (std::ranges::none_of(run.cases, &model::Case::has_samples)) throw;
+    run.failure = error.what();
   }
   return run;
 }

@@ -22,8 +22,9 @@ struct ProgramRun {
 /// Asks the program for its benchmarks, runs it once without counting the run, as for a baseline,
 /// then measures the chosen ones in fresh processes. In the result, a repetition is a process: the
 /// medians of its own. The environment is what the program says of itself; a benchmark that fails
-/// in the first run has an error and no repetitions. If a stop is requested, the result is partial.
-/// Throws UsageError, and ProgramError for any other failure.
+/// in the first run has an error and no repetitions. If a stop is requested, or a process fails
+/// after others were measured, the result is partial. Throws UsageError, and ProgramError for any
+/// other failure.
 [[nodiscard]] model::Run measure_program(const ProgramRun& plan, const Listener& listener,
                                          const std::stop_token& stop);
 

@@ -34,22 +34,45 @@ constexpr std::streamoff kLogTailBytes = 16384;
 // Changed when builds by an older taskbench lack something that this one needs.
 constexpr std::string_view kFormat = "links are recorded, and code is optimised";
 
-// Compiler drivers, make, CMake, Cargo and Go read these variables, and those that begin like this:
-// another value means another build.
-constexpr std::string_view kBuildVariables[] = {
-    "CC",      "CFLAGS",  "CPPFLAGS",    "CXX",   "CXXFLAGS",  "GOAMD64",         "GOARCH",
-    "GOFLAGS", "LDFLAGS", "GOTOOLCHAIN", "RUSTC", "RUSTFLAGS", "RUSTUP_TOOLCHAIN"};
-constexpr std::string_view kBuildPrefixes[] = {"CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_",
-                                               "CGO_", "CMAKE_"};
+// Compiler drivers, make, CMake, pkg-config, Cargo, Go and Git LFS read these variables, and those
+// that begin like this: another value means another build.
+constexpr std::string_view kBuildVariables[] = {"CC",
+                                                "CFLAGS",
+                                                "CPATH",
+                                                "CPLUS_INCLUDE_PATH",
+                                                "CPPFLAGS",
+                                                "CXX",
+                                                "CXXFLAGS",
+                                                "C_INCLUDE_PATH",
+                                                "GIT_LFS_SKIP_SMUDGE",
+                                                "GOAMD64",
+                                                "GOARCH",
+                                                "GOEXPERIMENT",
+                                                "GOFLAGS",
+                                                "GOTOOLCHAIN",
+                                                "LDFLAGS",
+                                                "LDLIBS",
+                                                "LIBRARY_PATH",
+                                                "PKG_CONFIG_PATH",
+                                                "RUSTC",
+                                                "RUSTC_WRAPPER",
+                                                "RUSTFLAGS",
+                                                "RUSTUP_TOOLCHAIN"};
+constexpr std::string_view kBuildPrefixes[] = {"CARGO_BUILD_",  "CARGO_ENCODED_", "CARGO_PROFILE_",
+                                               "CARGO_TARGET_", "CGO_",           "CMAKE_"};
 
 // What autoconf, too, compiles with unless the user says otherwise.
 constexpr std::string_view kUsualFlags = "-g -O2";
+
+/// The file that lock_use() locks.
+constexpr const char* kUsed = "used";
 
 struct Places {
   fs::path folder;
   fs::path source;
   fs::path log;
   fs::path lock;
+  fs::path use;
   fs::path stamp;
   fs::path links;
 };
@@ -69,15 +92,29 @@ Strings build_variables() {
   return found;
 }
 
+/// All files that have a program's name: the first one in PATH may be a wrapper, such as that of
+/// ccache, which calls the next.
+void add_files_of(const std::string& program, std::vector<fs::path>& files) {
+  if (!is_looked_up(program)) {
+    files.push_back(executable_of({program}));
+    return;
+  }
+  const std::string path = environment_value("PATH");
+  for (const std::string_view folder : parts_of(path, ':')) {
+    std::error_code failed;
+    files.push_back(fs::canonical(fs::path(folder) / program, failed));
+  }
+}
+
 /// The files of the tool chains that a build may call, as far as they exist.
 std::vector<fs::path> files_of_tool_chains() {
-  Strings programs{"c++", "cargo", "cc", "go", "rustc"};
+  Strings programs{"c++", "cargo", "cc", "clang", "clang++", "g++", "gcc", "go", "rustc"};
   for (const char* variable : {"CC", "CXX"}) {
     const std::string command = environment_value(variable);  // "ccache gcc -m32"
     for (const std::string_view word : words_of(command)) programs.emplace_back(word);
   }
   std::vector<fs::path> files;
-  for (const std::string& program : programs) files.push_back(executable_of({program}));
+  for (const std::string& program : programs) add_files_of(program, files);
   // With rustup, one file in PATH stands for the programs of all its tool chains.
   fs::path rustup = environment_value("RUSTUP_HOME");
   if (rustup.empty()) rustup = fs::path(environment_value("HOME")) / ".rustup";
@@ -91,6 +128,8 @@ std::vector<fs::path> files_of_tool_chains() {
     return !fs::is_regular_file(file, failed);
   });
   std::ranges::sort(files);
+  const auto twice = std::ranges::unique(files);
+  files.erase(twice.begin(), twice.end());
   return files;
 }
 
@@ -114,8 +153,18 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
   for (const std::string& tool : tool_chains()) environment += '\0' + tool;
   const fs::path folder =
       recipe.cache / digest_of(built) / fmt::format("{}-{}", commit, digest_of(environment));
-  return {folder,          folder / "source", folder / "build.log",
-          folder / "lock", folder / "built",  folder / "links"};
+  return {folder,         folder / "source", folder / "build.log", folder / "lock",
+          folder / kUsed, folder / "built",  folder / "links"};
+}
+
+/// Locks a build against its removal, or for it. Not open if another process has a lock that
+/// prevents that.
+Descriptor lock_use(const fs::path& file, int how) {
+  Descriptor use(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (use.is_open() && ::flock(use.get(), how) != 0 && errno == EWOULDBLOCK) {
+    static_cast<void>(use.close());
+  }
+  return use;
 }
 
 /// Ensures that only one taskbench at a time builds a commit. The lock file stays: if it were
@@ -155,12 +204,17 @@ Strings last_lines_of(const fs::path& log) {
 }
 
 [[noreturn]] void fail(const std::string& name, const std::string& how, const BuildRecipe& recipe,
-                       const fs::path& log) {
+                       const Places& places) {
   std::string hint;
   if (recipe.build == kDefaultBuild) hint = "; --build names another command to build with";
+  if (fs::exists(places.source / ".gitmodules") && recipe.build.find("submodule") == hint.npos) {
+    hint +=
+        "; submodules are fetched only by a --build that does so itself: 'git submodule update "
+        "--init --recursive && ...'";
+  }
   throw BuildError(fmt::format("{} does not build: the command {}; its output is in {}{}", name,
-                               how, log.string(), hint),
-                   last_lines_of(log));
+                               how, places.log.string(), hint),
+                   last_lines_of(places.log));
 }
 
 /// Whether the project's build calls compilers with its own -O before CFLAGS, whose -O would win.
@@ -229,13 +283,13 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
              waiting(fmt::format("building {} …, {}", name, model::duration_text(elapsed_s)));
            }},
       stop);
-  if (!outcome.ok()) fail(name, outcome.text(), recipe, places.log);
+  if (!outcome.ok()) fail(name, outcome.text(), recipe, places);
   const auto written = write_atomically(places.stamp, recipe.build + '\n');
   if (!written.ok()) throw UsageError(written.error);
 }
 
-/// Deletes the least recently used builds beyond kKeptRevisions. A build in progress by another
-/// taskbench has no stamp, and a build that it has just requested is among the newest.
+/// Deletes the least recently used builds beyond kKeptRevisions, except those in use. A build in
+/// progress by another taskbench has no stamp.
 void forget_oldest(const GitRepository& repository, const fs::path& folder) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, fs::path>> built;
@@ -246,6 +300,8 @@ void forget_oldest(const GitRepository& repository, const fs::path& folder) {
   if (built.size() <= kKeptRevisions) return;
   std::ranges::sort(built, std::greater{});
   for (const auto& [time, commit] : std::span(built).subspan(kKeptRevisions)) {
+    const Descriptor use = lock_use(commit / kUsed, LOCK_EX | LOCK_NB);
+    if (!use.is_open()) continue;
     fs::remove(commit / "built", ignored);
     fs::remove_all(commit / "source", ignored);
     fs::remove_all(commit / "links", ignored);
@@ -278,8 +334,7 @@ std::string why_not_runnable(const fs::path& program, const std::string& name) {
   if (is_looked_up(name) && !executable_of({name}).empty()) {
     problem += fmt::format(
         ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
-        "checkout "
-        "can call that, and hand its arguments on to it: {} … \"$@\"",
+        "checkout can call that, and hand its arguments on to it: {} … \"$@\"",
         name, name);
   }
   return problem;
@@ -300,8 +355,10 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   if (failed) {
     refuse("{}: {}; name another folder by --cache", places.folder.string(), failed.message());
   }
+  Descriptor use;
   {
     const BuildLock lock(places.lock, name, stop, waiting);
+    use = lock_use(places.use, LOCK_SH);
     if (is_cached(repository, recipe, commit)) {
       fs::last_write_time(places.stamp, fs::file_time_type::clock::now(), failed);
     } else {
@@ -320,7 +377,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   const fs::path program = places.source / words.front();
   if (recipe.may_be_in_path && is_looked_up(words.front()) && !fs::exists(program) &&
       !executable_of(words).empty()) {
-    return {command_of(words), places.source};
+    return {command_of(words), places.source, std::move(use)};
   }
   if (const std::string problem = why_not_runnable(program, words.front()); !problem.empty()) {
     throw BuildError(fmt::format("{} builds, but {}; to build it anew, remove {}", name, problem,
@@ -328,7 +385,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
                      last_lines_of(places.log), true);
   }
   words.front() = program.string();
-  return {command_of(words), places.source};
+  return {command_of(words), places.source, std::move(use)};
 }
 
 Layouts link_revision(const GitRepository& repository, const BuildRecipe& recipe,

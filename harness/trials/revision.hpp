@@ -4,15 +4,17 @@
 //                                                              /build.log
 //                                                              /links      see layouts.hpp
 //                                                              /lock       held while building
+//                                                              /used       held while in use
 //                                                              /built      written last: complete
 //
 // The environment consists of the variables that compilers and build tools read, and of the tool
 // chains that are installed: a build by another compiler, or with other flags, is another one. A
 // worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
-// The most recently used builds of each repository and build command are kept; the stamp's time
-// records the last use. The whole cache may be deleted at any time.
+// The most recently used builds of each repository and build command are kept, and all that are in
+// use; the stamp's time records the last use. The whole cache may be deleted at any time.
 #pragma once
 
+#include "harness/os/descriptor.hpp"
 #include "harness/trials/git.hpp"
 #include "harness/trials/layouts.hpp"
 #include "harness/trials/names.hpp"
@@ -55,6 +57,7 @@ struct BuildError : std::runtime_error {
 struct BuiltRevision {
   std::string command;  ///< with arguments
   fs::path source;      ///< the root of the checkout
+  Descriptor use;       ///< while it is open, no other taskbench removes the build
 };
 
 /// The program of `commit`, built now or taken from the cache. Messages call it `name` ("base

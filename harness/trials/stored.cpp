@@ -41,8 +41,15 @@ model::Run read_criterion(const fs::path& folder) {
   std::ranges::sort(found);
   model::Run run;
   for (const fs::path& one : found) {
-    run.cases.push_back(reports::tools::parse_criterion(
-        one, read_result_text(one / "benchmark.json"), read_result_text(one / "sample.json")));
+    model::Case benchmark = reports::tools::parse_criterion(
+        one, read_result_text(one / "benchmark.json"), read_result_text(one / "sample.json"));
+    const auto other = std::ranges::find(run.cases, benchmark.name, &model::Case::name);
+    if (other == run.cases.end()) {
+      run.cases.push_back(std::move(benchmark));
+    } else {
+      other->unusable =
+          "is there twice: two benchmarks have that name, or one is left from an earlier run";
+    }
   }
   if (!run.cases.empty()) return run;
   throw json::ReadError(
@@ -53,7 +60,7 @@ model::Run read_criterion(const fs::path& folder) {
 
 model::Run read_any_result(const fs::path& path) {
   std::error_code failed;
-  if (fs::is_directory(path, failed)) return read_criterion(path);
+  if (fs::is_directory(path, failed)) return reports::tools::usable(path, read_criterion(path));
   return reports::tools::parse_result(path, read_result_text(path));
 }
 

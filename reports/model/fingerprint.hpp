@@ -10,11 +10,11 @@
 
 namespace taskbench::reports::model {
 
-/// FNV-1a. For bytes that arrive in pieces, `begun` is the result for the earlier pieces.
-[[nodiscard]] constexpr std::uint64_t fingerprint(std::string_view bytes,
-                                                  std::uint64_t begun = 0xCBF29CE484222325) {
-  for (const char each : bytes) begun = (begun ^ static_cast<unsigned char>(each)) * 0x100000001B3;
-  return begun;
+/// FNV-1a.
+[[nodiscard]] constexpr std::uint64_t fingerprint(std::string_view bytes) {
+  std::uint64_t value = 0xCBF29CE484222325;
+  for (const char each : bytes) value = (value ^ static_cast<unsigned char>(each)) * 0x100000001B3;
+  return value;
 }
 
 /// Eight hexadecimal digits, for names.

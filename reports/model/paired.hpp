@@ -27,6 +27,7 @@ inline constexpr int kBlockSize = 4;
 // The limits that the options accept.
 inline constexpr int kMostBlocks = 1000;
 inline constexpr double kMostBudget_s = 24 * 3600;
+inline constexpr int kMostLayouts = 64;
 
 /// Default limit on the blocks of a trial: usually the budget or a decision ends it earlier.
 inline constexpr int kDefaultMaxBlocks = kMostBlocks;

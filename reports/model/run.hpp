@@ -191,7 +191,8 @@ struct Run {
   Environment environment;
   Settings settings;
   std::vector<Case> cases;
-  bool partial = false;  ///< interrupted: some of the requested repetitions are missing
+  bool partial = false;   ///< ended early: some of the requested repetitions are missing
+  std::string failure{};  ///< how its program failed, which ended it early; not in any file
   std::optional<CounterPass> counter_pass{};  ///< empty: not requested
   Drift drift{};                              ///< how the machine changed meanwhile
   std::optional<double> queued_s{};  ///< time that its process waited for a CPU; not in any file

@@ -15,17 +15,19 @@ namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kWorkerThread = "taskbench-worker";
 
-/// Turns "taskbench-wor-0 27442" into "worker".
+/// Turns "taskbench-wor-0 27442", and "taskbench-wo-10 27452", into "worker": the runtime cuts the
+/// name so that the number fits.
 std::string thread_name(std::string_view line) {
   line = trimmed(line);
   const auto blank = line.find_last_of(" \t");
   std::string_view name = blank == std::string_view::npos ? line : trimmed(line.substr(0, blank));
-  if (name.starts_with("taskbench-wor")) return "worker";
   if (name == "taskbench") return "main thread";
   const auto end = name.find_last_not_of(kDigits);
   if (end != std::string_view::npos && end + 1 < name.size() && name[end] == '-') {
     name = name.substr(0, end);
+    if (name.starts_with("taskbench-") && kWorkerThread.starts_with(name)) return "worker";
   }
   return std::string(name);
 }

@@ -26,6 +26,9 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string replaced(std::string_view text, std::string_view from,
                                    std::string_view to);
 
+/// The first characters of the text, as many as fit into `width` columns.
+[[nodiscard]] std::string_view beginning(std::string_view text, std::size_t width);
+
 /// Shortens text to `width` columns, at least three: a longer one keeps its beginning and its end,
 /// where names differ, with "…" between them.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);

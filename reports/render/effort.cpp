@@ -120,13 +120,23 @@ std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
   }
   if (effort.kind == Kind::layouts) {
     const bool are_linked = !setup.base.commit.empty() || !setup.head.commit.empty();
+    std::string more;
+    if (!are_linked) {
+      more = "more of them (further executables of each side), or ";
+    } else if (setup.links < model::kMostLayouts) {
+      more = fmt::format("more of them (--links {}), or ",
+                         std::min(2 * setup.links, model::kMostLayouts));
+    }
     return fmt::format(
-        "no number of blocks would decide, as the layouts that take turns differ by too much; more "
-        "of them ({}), or a greater --delta, would help",
-        are_linked ? fmt::format("--links {}", 2 * setup.links)
-                   : std::string("further executables of each side"));
+        "no number of blocks would decide, as the layouts that take turns differ by too much; {}a "
+        "greater --delta{} would help",
+        more, more.empty() ? "" : ",");
   }
-  if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
+  if (effort.seconds <= 0) {
+    return fmt::format(
+        "about {} blocks would decide{}", effort.blocks,
+        setup.unit == model::Unit::machine ? ", the further ones on other machines" : "");
+  }
   const Enough enough = enough_for(effort.seconds);
   std::string text =
       fmt::format("about {} would decide (--budget {}{}{})",
@@ -153,6 +163,7 @@ std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& se
         "anything ({})",
         model::kBlockSize, *reach.least, options_for(*reach.least, reach, setup));
   }
+  if (setup.unit == model::Unit::machine) return {};  // machines count: see machine_remarks()
   if (!reach.can_fail()) {
     return fmt::format(
         "{} of {} processes cannot FAIL anything, however much slower head is; that takes {} or "

@@ -39,6 +39,10 @@ constexpr std::array<CounterColumn, 7> kCounterColumns = {
 
 constexpr std::string_view kTimeSuffix = "_ns";
 
+std::string observed_text(std::string_view name, double value) {
+  return is_time(name) ? time_text(value) : three_digits(value);
+}
+
 /// A case with its figures.
 struct Summarized {
   const model::Case* measured;
@@ -278,10 +282,6 @@ std::string_view observed_title(std::string_view name) {
 
 bool is_time(std::string_view name) { return name.ends_with(kTimeSuffix); }
 
-std::string observed_text(std::string_view name, double value) {
-  return is_time(name) ? time_text(value) : three_digits(value);
-}
-
 std::string changed_parameters(const model::Case& measured) {
   const std::string plain =
       fmt::format("{}/{}/workers:{}/", measured.workload, measured.scheduler, measured.workers);
@@ -302,7 +302,7 @@ std::vector<Paragraph> notices(const model::Run& run) {
                       has_failed ? "Failed" : "Not measured");
   }
   if (run.partial) {
-    list.emplace_back(": interrupted, some repetitions that were asked for are missing.",
+    list.emplace_back(": ended early, some repetitions that were asked for are missing.",
                       Tone::doubtful, "Partial");
   }
   if (run.environment.build_type == "Debug") {

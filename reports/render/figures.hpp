@@ -21,7 +21,6 @@ namespace taskbench::reports::render {
 // The title of an observation: "all_busy" for "all_busy_ns", which is a time.
 [[nodiscard]] std::string_view observed_title(std::string_view name);
 [[nodiscard]] bool is_time(std::string_view name);
-[[nodiscard]] std::string observed_text(std::string_view name, double value);
 
 /// Parameters that differ from their defaults, as in the case's name: "depth:500"; empty if there
 /// are none.

@@ -123,6 +123,7 @@ Sentences remarks(const FilesReport& report) {
     add(lines, "Also judged: {}; each with its own chance of a false alarm of {}.",
         fmt::join(judged_thresholds(report.policy.judged), ", "), percent(report.policy.alpha));
   }
+  append(lines, large_floors(report.noise_floors, report.policy.delta));
   append(lines, report.failed);
   add_named(lines, report.only_base, "only base has it");
   add_named(lines, report.only_head, "only head has it");
@@ -138,7 +139,9 @@ VerdictText files_verdict(const FilesReport& report) {
       "adjusted p: the chance that any of the benchmarks shows such a slowdown although none is "
       "slower (Holm). files: of base and of head.";
   const double threshold = std::max(report.policy.delta, report.policy.epsilon);
+  double most = threshold;
   for (const FilesRow& row : report.rows) {
+    most = std::max(most, row.delta);
     text.benchmarks.push_back(benchmark_of(row, text.titles));
   }
   text.benchmarks = in_reading_order(std::move(text.benchmarks));
@@ -150,7 +153,7 @@ VerdictText files_verdict(const FilesReport& report) {
   text.headline = verdict_sentence(report.overall, text,
                                    {.alpha = report.policy.alpha,
                                     .pass_error = report.policy.pass_error,
-                                    .threshold = percent(threshold),
+                                    .threshold = range_text(percent(threshold), percent(most)),
                                     .others = judged_thresholds(report.policy.judged)});
   return text;
 }

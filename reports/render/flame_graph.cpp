@@ -230,8 +230,7 @@ std::size_t depth_of(const Node& node) {
 
 std::string_view kind_of(std::string_view name) {
   if (name.ends_with("_[k]")) return "kernel";
-  const bool is_harness = name.starts_with("taskbench::workloads::measure");
-  if (name.starts_with("taskbench::workloads") && !is_harness) return "workload";
+  if (name.starts_with("taskbench::workloads")) return "workload";
   return name.starts_with("taskbench::") ? "rt" : "other";
 }
 

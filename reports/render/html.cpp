@@ -102,7 +102,8 @@ class HtmlWriter {
     const Markup code = element("code", {}, text(content.text));
     Markup label;
     if (!content.label.empty()) label = line("p", {{"class", "label"}}, text(content.label));
-    return label + line("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code);
+    const std::string name = content.label.empty() ? "Listing" : content.label;
+    return label + line("pre", {{"role", "region"}, {"tabindex", "0"}, {"aria-label", name}}, code);
   }
 
   Markup markup(const Table& table) {
@@ -112,12 +113,16 @@ class HtmlWriter {
     for (const Column& column : content.columns) head += heading_cell(column);
     head = line("thead", {}, element("tr", {}, head));
     const std::size_t first = std::min(content.rows.size(), kPlainRows);
-    const Markup caption =
-        line("caption", {{"id", caption_id}}, element("span", {}, text(content.caption)));
-    Markup frame = framed(caption_id, caption + head + rows_of(content, 0, first));
+    Markup caption;
+    Attribute name{"aria-label", "Table"};  // a region needs a name
+    if (!content.caption.empty()) {
+      caption = line("caption", {{"id", caption_id}}, element("span", {}, text(content.caption)));
+      name = {"aria-labelledby", caption_id};
+    }
+    Markup frame = framed(name, caption + head + rows_of(content, 0, first));
     if (first < content.rows.size()) {
-      frame += line("noscript", {},
-                    framed(caption_id, head + rows_of(content, first, content.rows.size())));
+      frame +=
+          line("noscript", {}, framed(name, head + rows_of(content, first, content.rows.size())));
     }
     if (const std::string meaning = legend(content); !meaning.empty()) {
       frame += paragraph({meaning, Tone::quiet});
@@ -127,16 +132,12 @@ class HtmlWriter {
   }
 
   /// An element that scrolls if too wide. The keyboard can scroll only elements that take focus.
-  static Markup scrolling(std::string_view kind, const std::string& caption_id,
-                          const Markup& content) {
-    return element(
-        "div",
-        {{"class", kind}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", caption_id}},
-        content);
+  static Markup scrolling(std::string_view kind, const Attribute& name, const Markup& content) {
+    return element("div", {{"class", kind}, {"role", "region"}, {"tabindex", "0"}, name}, content);
   }
 
-  static Markup framed(const std::string& caption_id, const Markup& table) {
-    return scrolling("wide", caption_id, element("table", {}, table)) + line_break();
+  static Markup framed(const Attribute& name, const Markup& table) {
+    return scrolling("wide", name, element("table", {}, table)) + line_break();
   }
 
   static Markup rows_of(const Table& content, std::size_t first, std::size_t end) {
@@ -185,7 +186,7 @@ class HtmlWriter {
           text(fmt::format("The plot “{}” would appear here: {}", title,
                            told ? drawn->second.reason : std::string("it was not drawn."))));
     } else {
-      drawing = scrolling("plot", caption_id, drawing);
+      drawing = scrolling("plot", {"aria-labelledby", caption_id}, drawing);
     }
     const Markup caption = element("figcaption", {{"id", caption_id}}, text(content.caption));
     return line("figure", {}, drawing + line_break() + caption);
@@ -197,13 +198,21 @@ class HtmlWriter {
   int figures_ = 0;
 };
 
+/// Links to the sections that have titles; empty if none has.
 Markup contents(const Document& document) {
   Markup items = line_break();
+  bool any = false;
   for (const Section& section : document.sections) {
     if (section.title.empty()) continue;
+    any = true;
     items += line("li", {}, element("a", {{"href", '#' + section.id}}, text(section.title)));
   }
+  if (!any) return {};
   return line("nav", {{"aria-label", "Contents"}}, element("ul", {}, items));
+}
+
+Markup heading_of(const Document& document) {
+  return text(document.title.empty() ? "taskbench" : document.title);
 }
 
 Markup head_of(const Document& document) {
@@ -211,7 +220,7 @@ Markup head_of(const Document& document) {
              "<meta charset=\"utf-8\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"} +
-         line("title", {}, text(document.title.empty() ? "taskbench" : document.title)) +
+         line("title", {}, heading_of(document)) +
          line("style", {}, Markup{std::string(kPageStyle)});
 }
 
@@ -277,7 +286,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
 
 std::string html(const Document& document, const DrawnPlots& plots) {
   HtmlWriter page(plots, document);
-  Markup lead = line_break() + line("h1", {}, text(document.title));
+  Markup lead = line_break() + line("h1", {}, heading_of(document));
   for (const Paragraph& each : document.lead) lead += paragraph(each);
   Markup main = line_break();
   for (const Section& section : document.sections) main += page.section(section, 2);

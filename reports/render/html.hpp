@@ -24,7 +24,8 @@ struct Markup {
 /// characters become U+FFFD.
 [[nodiscard]] Markup text(std::string_view content);
 
-using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+using Attribute = std::pair<std::string_view, std::string_view>;
+using Attributes = std::initializer_list<Attribute>;
 
 /// <name attribute="value">content</name>. Escapes the values.
 [[nodiscard]] Markup element(std::string_view name, Attributes attributes, const Markup& content);

@@ -70,13 +70,19 @@ std::string other_verdicts(const PairedReport& report) {
   return text;
 }
 
-void add_other_question(model::Unit unit, const PairedReport& report, Sentences& lines) {
+void add_other_question(const model::PairedTrial& trial, const PairedReport& report,
+                        Sentences& lines) {
   const std::size_t machines = verdict::machines_with_blocks(report.machines);
-  if (unit == model::Unit::machine) {
+  if (trial.setup.unit == model::Unit::machine) {
     add(lines,
         "The verdict is about machines like these {}: each is one observation. About these "
         "machines alone, all blocks pooled: {}.",
         machines, other_verdicts(report));
+    const auto least = verdict::reach_of(trial, report.blocks).least;
+    if (least && machines < *least) {
+      add(lines, "{} cannot FAIL anything, however much slower head is; that takes {} or more.",
+          counted(machines, "machine"), *least);
+    }
   } else if (machines < verdict::kEnoughMachines) {
     add(lines,
         "The verdict is about {}: all blocks are pooled. With {} machines or more it would be "
@@ -195,7 +201,7 @@ Sentences machine_remarks(const model::PairedTrial& trial, const PairedReport& r
   if (report.machines.empty()) return lines;
   add_missing(trial.setup, lines);
   if (report.benchmarks.empty()) return lines;
-  add_other_question(trial.setup.unit, report, lines);
+  add_other_question(trial, report, lines);
   add_differing(trial.setup.unit, report, lines);
   add_another(report, lines);
   return lines;

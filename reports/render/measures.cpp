@@ -141,18 +141,45 @@ void print_measure(std::string_view name, const Measure& measure, double value, 
   text += fmt::format("}} {}\n", value);
 }
 
+/// The name of a family in Bencher, which no other one has: a counter may be called "latency", and
+/// long names may be equal up to the limit.
+std::string unused_slug(const MeasureFamily& family, std::set<std::string>& used) {
+  std::string name = family.name == kWall.name && family.unit == kSeconds ? "latency" : family.name;
+  std::ranges::replace(name, '_', '-');
+  std::string slug = name.substr(0, kLongestSlug);
+  for (int i = 2; !used.insert(slug).second; ++i) {
+    const std::string end = fmt::format("-{}", i);
+    slug = name.substr(0, kLongestSlug - end.size()) + end;
+  }
+  return slug;
+}
+
 }  // namespace
 
 void Measures::add(std::string_view name, std::string_view unit, std::string_view help,
                    Measure measure) {
   if (!std::isfinite(measure.value)) return;
-  const std::string own = permitted(name);
-  auto family = std::ranges::find(families_, own, &MeasureFamily::name);
+  auto family = std::ranges::find_if(families_, [&](const MeasureFamily& each) {
+    return each.given == name && each.unit == unit;  // a counter may be called "wall_time"
+  });
   if (family == families_.end()) {
-    families_.push_back({own, std::string(unit), std::string(help), {}});
+    families_.push_back(
+        {unused_name(name, unit), std::string(unit), std::string(help), {}, std::string(name)});
     family = std::prev(families_.end());
   }
   family->measures.push_back(std::move(measure));
+}
+
+std::string Measures::unused_name(std::string_view name, std::string_view unit) const {
+  const std::string own = permitted(name);
+  std::string made = own;
+  const auto is_used = [&] {  // with its unit: a counter may be called "wall_time_seconds"
+    return std::ranges::any_of(families_, [&](const MeasureFamily& each) {
+      return full_name(each.name, each.unit) == full_name(made, unit);
+    });
+  };
+  for (int i = 2; is_used(); ++i) made = fmt::format("{}_{}", own, i);
+  return made;
 }
 
 Measures measures(const model::Run& run) {
@@ -256,12 +283,11 @@ std::string open_metrics(const Measures& measures) {
 
 std::string bencher_metrics(const Measures& measures) {
   nlohmann::ordered_json benchmarks = nlohmann::ordered_json::object();
+  std::set<std::string> used;
   for (const MeasureFamily& family : measures.families()) {
     const bool is_time = family.unit == kSeconds;
     if (!is_time && (!family.unit.empty() || family.name == "verdict")) continue;
-    std::string slug = family.name == kWall.name ? "latency" : family.name;
-    std::ranges::replace(slug, '_', '-');
-    slug.resize(std::min(slug.size(), kLongestSlug));
+    const std::string slug = unused_slug(family, used);
     const double scale = is_time ? kNsPerS : 1;
     for (const Measure& each : family.measures) {
       nlohmann::ordered_json metric{{"value", each.value * scale}};

@@ -30,16 +30,21 @@ struct MeasureFamily {
   std::string unit;  ///< "seconds", "ratio"; empty: a count per iteration, or as in the name
   std::string help;  ///< a sentence
   std::vector<Measure> measures;
+  std::string given{};  ///< the name that add() got
 };
 
 class Measures {
  public:
-  /// `name` may contain any characters: those that the formats do not permit become underscores.
+  /// `name` may contain any characters: those that the formats do not permit become underscores. A
+  /// number is added to a name that would then be another family's.
   void add(std::string_view name, std::string_view unit, std::string_view help, Measure measure);
 
   [[nodiscard]] const std::vector<MeasureFamily>& families() const { return families_; }
 
  private:
+  /// A name for a new family.
+  [[nodiscard]] std::string unused_name(std::string_view name, std::string_view unit) const;
+
   std::vector<MeasureFamily> families_;
 };
 

@@ -65,11 +65,14 @@ std::string interval_title(double level) {
 TimeUnit time_unit(double shortest_ns) {
   constexpr std::array<TimeUnit, 4> kUnits = {
       {{"s", 1e9, 0}, {"ms", 1e6, 0}, {"µs", 1e3, 0}, {"ns", 1, 0}}};
+  // The limits are where rounding adds a digit: 999.96 µs would be shown as 1,000.0 µs.
+  constexpr double kShownAsOne = 0.99995;
   if (!std::isfinite(shortest_ns)) return kUnits.back();
-  TimeUnit unit = *std::find_if(kUnits.begin(), kUnits.end() - 1,
-                                [shortest_ns](const TimeUnit& u) { return shortest_ns >= u.ns; });
+  TimeUnit unit = *std::find_if(kUnits.begin(), kUnits.end() - 1, [shortest_ns](const TimeUnit& u) {
+    return shortest_ns >= kShownAsOne * u.ns;
+  });
   const double shortest = shortest_ns / unit.ns;
-  unit.decimals = shortest < 10 ? 3 : shortest < 100 ? 2 : shortest < 1000 ? 1 : 0;
+  unit.decimals = shortest < 9.9995 ? 3 : shortest < 99.995 ? 2 : shortest < 999.95 ? 1 : 0;
   return unit;
 }
 
@@ -87,7 +90,7 @@ std::string time_text(double ns) {
 }
 
 std::string ns_cell(std::optional<double> ns) {
-  return ns ? with_separators(*ns, *ns < 100 ? 2 : *ns < 1000 ? 1 : 0) : std::string(kNone);
+  return ns ? with_separators(*ns, *ns < 99.995 ? 2 : *ns < 999.95 ? 1 : 0) : std::string(kNone);
 }
 
 }  // namespace taskbench::reports::render

@@ -69,7 +69,7 @@ struct TimeUnit {
   int decimals = 0;  ///< so that the shortest time has four digits
 };
 
-/// The largest unit in which the shortest of the times is at least 1.
+/// The largest unit in which the shortest of the times is at least 1 when printed.
 [[nodiscard]] TimeUnit time_unit(double shortest_ns);
 
 /// "32.63" in the given unit.

@@ -394,6 +394,17 @@ Document comment_without_verdicts(const PairedFile& file, const CommentStyle& st
                     {"failure", "", std::move(blocks)});
 }
 
+/// "head does not build"
+std::string what_failed(const model::PairedFailure& failure) {
+  using Stage = model::PairedFailure::Stage;
+  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
+  if (failure.stage == Stage::build) return fmt::format("{} does not build", side);
+  if (failure.stage == Stage::start) return fmt::format("{} cannot be measured", side);
+  if (failure.stage == Stage::compare) return "base and head have no benchmark in common";
+  return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
+                                   : fmt::format("{} failed in {}", side, failure.benchmark);
+}
+
 }  // namespace
 
 std::vector<Block> failure_blocks(const model::PairedFailure& failure) {
@@ -403,16 +414,6 @@ std::vector<Block> failure_blocks(const model::PairedFailure& failure) {
                                 fmt::format("{}", fmt::join(failure.lines, "\n"))});
   }
   return blocks;
-}
-
-std::string what_failed(const model::PairedFailure& failure) {
-  using Stage = model::PairedFailure::Stage;
-  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
-  if (failure.stage == Stage::build) return fmt::format("{} does not build", side);
-  if (failure.stage == Stage::start) return fmt::format("{} cannot be measured", side);
-  if (failure.stage == Stage::compare) return "base and head have no benchmark in common";
-  return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
-                                   : fmt::format("{} failed in {}", side, failure.benchmark);
 }
 
 std::string program_text(const model::PairedProgram& program) {
@@ -431,7 +432,11 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   if (is_any_undecided(report)) text.titles.emplace_back("would decide");
   text.benchmarks = benchmarks_of(trial, report, text.titles);
   text.legend = legend(report);
-  if (!report.could_fail && report.blocks > 0) text.too_few = counted(report.blocks, "block");
+  if (!report.could_fail && report.blocks > 0) {
+    text.too_few = trial.setup.unit == model::Unit::machine
+                       ? counted(verdict::machines_with_blocks(report.machines), "machine")
+                       : counted(report.blocks, "block");
+  }
   const bool layout_aside = may_be_layout(trial, report);
   text.remarks = remarks(trial, report, layout_aside);
   text.basis = basis(trial, report, layout_aside);

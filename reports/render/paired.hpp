@@ -25,9 +25,6 @@ namespace taskbench::reports::render {
 /// The message of a program, and the end of the log of its build.
 [[nodiscard]] std::vector<Block> failure_blocks(const model::PairedFailure& failure);
 
-/// "head does not build"
-[[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
-
 /// The verdict in a sentence, without its full stop, or why there is none.
 [[nodiscard]] std::string headline_of(const verdict::PairedFile& file);
 

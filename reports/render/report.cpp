@@ -71,7 +71,7 @@ constexpr std::array<Doubt, 5> kDoubts{{
     {[](const model::Run& file) { return file.environment.build_type == "Debug"; },
      "of a Debug build: its times say nothing about an optimised one"},
     {[](const model::Run& file) { return file.partial; },
-     "of a run that was interrupted: repetitions are missing"},
+     "of a run that ended early: repetitions are missing"},
     {is_busy, "of a machine that was busy when it began: its load was more than half of its CPUs"},
     {[](const model::Run& file) { return file.environment.cpu_scaling_enabled.value_or(false); },
      "of a machine whose clock rate could change: times of different moments may differ"},
@@ -101,8 +101,9 @@ void add_failures(const Results& in_order, std::vector<Paragraph>& list) {
     }
   }
   if (more > 0) {
-    list.push_back(
-        {fmt::format("{} more benchmarks failed or have no repetitions.", more), Tone::bad});
+    list.push_back({fmt::format("{} failed or {} no repetitions.", counted(more, "more benchmark"),
+                                more == 1 ? "has" : "have"),
+                    Tone::bad});
   }
 }
 

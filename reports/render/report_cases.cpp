@@ -132,6 +132,11 @@ std::string sample_count(const Samples& samples) {
   return range_text(std::to_string(count(fewest)), std::to_string(count(most)));
 }
 
+std::string repetition_count(const Samples& samples) {
+  const std::string count = sample_count(samples);
+  return fmt::format("{} repetition{}", count, count == "1" ? "" : "s");
+}
+
 std::string interval_phrase(const Samples& samples) {
   const auto some = std::ranges::count_if(
       samples, [](const Sampled* each) { return each->interval.has_value(); });

@@ -220,9 +220,9 @@ void add_plot(const CountedCases& cases, const std::vector<std::string>& names,
       counters_plot(plot, title, quantity, labels, panels),
       fmt::format(
           "A panel for each counter that counted anything{}, each with a scale of its own. The bar "
-          "is the median, every dot one of {} repetitions{}.{}",
+          "is the median, every dot one of {}{}.{}",
           all > panels.size() ? fmt::format(", the first {} of {}", panels.size(), all) : "",
-          sample_count(samples),
+          repetition_count(samples),
           any_event(cases, false) ? ", or, of what was counted in a pass of its own, a process"
                                   : "",
           dots_phrase(samples).empty() ? "" : " Not every dot is drawn."));

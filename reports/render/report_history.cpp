@@ -157,8 +157,8 @@ Section history_section(const std::vector<const NamedResult*>& in_order,
   const std::vector<Course> courses = courses_of(in_order, cases, machine_of_result);
   if (courses.empty()) return section.take();
   section.say(
-      "Each result is one process. Two processes of one build may differ by more than their "
-      "intervals say: trust a step when several results lie on either side of it.");
+      "Two results of one build may differ by more than their intervals say: trust a step when "
+      "several results lie on either side of it.");
   const auto moved =
       each_of(courses, [](const Course& course) { return std::abs(std::log(course.ratio())); });
   const auto plotted = section.plotted(moved, kMostPlots, "benchmarks",

@@ -139,8 +139,8 @@ void add_overview(const ShownCases& cases, SectionWriter& section) {
     section.draw(
         overview_plot(name, title + part_text(i, overviews.size()), quantity, overviews[i].groups,
                       overviews[i].variants),
-        fmt::format("Each mark is the median {} of {} repetitions{}. Further left is faster.{}",
-                    quantity, sample_count(times_of(cases)), interval_phrase(times_of(cases)),
+        fmt::format("Each mark is the median {} of {}{}. Further left is faster.{}", quantity,
+                    repetition_count(times_of(cases)), interval_phrase(times_of(cases)),
                     overviews.size() > 1 ? " Each of these plots has a scale of its own." : ""));
   }
 }

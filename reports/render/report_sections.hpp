@@ -73,6 +73,9 @@ using Samples = std::vector<const Sampled*>;
 /// "9" or "5 to 9": the number of values in each sample.
 [[nodiscard]] std::string sample_count(const Samples& samples);
 
+/// Likewise, with the noun: "9 repetitions".
+[[nodiscard]] std::string repetition_count(const Samples& samples);
+
 /// A phrase about the bars of medians: ", its bar the 95 % interval" if all have one.
 [[nodiscard]] std::string interval_phrase(const Samples& samples);
 

@@ -126,14 +126,16 @@ Table records(const model::Run& run) {
       std::vector<Cell>& cells =
           table
               .add({measured.name, measured.workload, measured.scheduler,
-                    std::to_string(measured.workers), parameters(measured),
+                    measured.workers > 0 ? std::to_string(measured.workers) : "",
+                    parameters(measured),
                     measured.operations > 0 ? std::to_string(measured.operations) : ""})
               .cells;
       if (repetition != nullptr) {
         cells.emplace_back(std::to_string(repetition->index));
         cells.emplace_back(std::to_string(repetition->iterations));
         cells.push_back(raw(repetition->real_ns));
-        cells.push_back(raw(repetition->cpu_ns));
+        const double cpu_ns = repetition->cpu_ns;
+        cells.push_back(raw(cpu_ns > 0 ? std::optional(cpu_ns) : std::nullopt));
         const auto counter = [&](const std::string& name) {
           cells.push_back(raw(model::value_at(repetition->counters, name)));
         };

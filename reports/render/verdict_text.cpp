@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cmath>
 #include <set>
-#include <span>
 
 #include "reports/render/numbers.hpp"
 

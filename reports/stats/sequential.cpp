@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "reports/stats/require.hpp"
 #include "reports/stats/sign_flip.hpp"
@@ -26,17 +27,11 @@ std::vector<std::size_t> look_blocks(std::size_t max_blocks) {
   return blocks;
 }
 
-/// Shares of 1 for this many looks: `first_share` for the one with index `first`, none for the
-/// looks before it, and the rest for the others, in proportion to their numbers.
-std::vector<double> shares(std::size_t looks, std::size_t first, double first_share) {
-  std::vector<double> result(looks, 0);
-  double sum = 0;
-  for (std::size_t i = first + 1; i < looks; ++i) sum += static_cast<double>(i + 1);
-  for (std::size_t i = first + 1; i < looks; ++i) {
-    result[i] = (1 - first_share) * static_cast<double>(i + 1) / sum;
-  }
-  result[first] = sum > 0 ? first_share : 1;
-  return result;
+/// The share of the look with this index, if the first of `looks` has `first_share` of 1 and the
+/// others divide the rest equally.
+double share(std::size_t look, std::size_t looks, double first_share) {
+  if (looks == 1) return 1;
+  return look == 0 ? first_share : (1 - first_share) / static_cast<double>(looks - 1);
 }
 
 }  // namespace
@@ -52,15 +47,14 @@ std::vector<Look> looks_at(const std::vector<std::size_t>& blocks, const TrialEr
   require_fraction(alpha, "looks: alpha");
   require_fraction(pass_error, "looks: pass_error");
   require(!blocks.empty(), "looks: no look");
-  const auto can_fail = std::ranges::find_if(
-      blocks, [&](std::size_t each) { return least_p(each) < kFirstFailShare * alpha; });
-  const auto first = static_cast<std::size_t>(can_fail - blocks.begin());
-  const std::vector<double> of_alpha =
-      shares(blocks.size(), std::min(first, blocks.size() - 1), kFirstFailShare);
-  const std::vector<double> of_pass_error = shares(blocks.size(), 0, kFirstPassShare);
   std::vector<Look> result;
+  double kept = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    result.push_back({blocks[i], alpha * of_alpha[i], pass_error * of_pass_error[i]});
+    Look look{blocks[i], kept + alpha * share(i, blocks.size(), kFirstFailShare),
+              pass_error * share(i, blocks.size(), kFirstPassShare)};
+    const bool can_fail = i + 1 == blocks.size() || least_p(look.blocks) < look.alpha;
+    kept = can_fail ? 0 : std::exchange(look.alpha, 0);
+    result.push_back(look);
   }
   return result;
 }

@@ -28,14 +28,11 @@ struct Look {
 /// end (docs/adr/0037). Throws std::invalid_argument for no blocks, and unless both errors lie
 /// between 0 and 1.
 ///
-/// Four tenths of alpha go to the first look at which they permit a FAIL: with alpha = 0.01, the
-/// one at 8 blocks, where the smallest p that exists is 2^-8 = 0.0039. A great slowdown ends the
-/// trial there. The other looks share the rest of alpha as 2 : 3 : 4 ...: late looks have the
-/// power, so they get more of the error.
-///
-/// The first of several looks gets a tenth of pass_error, and the others share the rest as
-/// 2 : 3 : 4 ...: with 0.05, a PASS at 8 blocks can happen (0.005), if all differences lie below
-/// the change that matters. Most trials are of changes that change nothing; they should end early.
+/// The first of several looks gets four tenths of alpha and a tenth of pass_error; the others have
+/// equal parts of the rest (docs/adr/0055). With alpha = 0.01, the first can just FAIL: the
+/// smallest p of 8 blocks is 2^-8 = 0.0039, and a great slowdown ends the trial there. With
+/// pass_error = 0.05, a PASS at 8 blocks can happen (0.005), if all differences lie below the
+/// change that matters. A look whose part of alpha permits no FAIL leaves it to the next one.
 [[nodiscard]] std::vector<Look> looks(const TrialErrors& errors);
 
 /// Looks after these numbers of observations, in this order, which share the errors like the looks

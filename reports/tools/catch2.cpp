@@ -9,6 +9,7 @@
 #include <string>
 
 #include "reports/json/parse.hpp"
+#include "reports/model/lookup.hpp"
 #include "reports/tools/cases.hpp"
 
 namespace taskbench::reports::tools {
@@ -32,12 +33,22 @@ void read_benchmark(const Tree& element, model::Case& benchmark) {
                        .real_ns = element.get("mean.<xmlattr>.value", 0.0)});
 }
 
+/// The name for one more run of a benchmark: "sort", "sort/#2". Catch2 repeats a test case for each
+/// value of a generator, so that one name may stand for short and long work.
+std::string name_of_next(const model::Run& run, const std::string& name) {
+  std::string next = name;
+  for (int i = 2; model::contains(run.cases, next, &model::Case::name); ++i) {
+    next = fmt::format("{}/#{}", name, i);
+  }
+  return next;
+}
+
 /// Reads the content of a test case or a section; `name` begins the names of its benchmarks.
 void read_part(const Tree& part, const std::string& name, model::Run& run) {
   for (const auto& [kind, element] : part) {
     const std::string inner = name + attribute(element, "name");
     if (kind == "BenchmarkResults") {
-      read_benchmark(element, case_of(run, inner));
+      read_benchmark(element, case_of(run, name_of_next(run, inner)));
     } else if (kind == "TestCase" || kind == "Section") {
       read_part(element, inner + "/", run);
     } else if (kind == "Group") {

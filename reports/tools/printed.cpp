@@ -134,9 +134,19 @@ void leave_out_cpus(model::Run& run, const KnownNames& known) {
   for (model::Case& each : run.cases) each.name.resize(each.name.size() - cpus.size());
 }
 
-void read_go_line(const Words& words, SectionedRun& sections) {
+/// Reads a line of a name and its result. What a benchmark prints comes between the two: the result
+/// is then in a line of its own, and belongs to `begun`, the last name before it.
+void read_go_line(Words words, std::string& begun, SectionedRun& sections) {
   constexpr std::size_t kFirstPair = 2;
-  if (words.size() < kFirstPair + 2 || !words[0].starts_with(kGoName)) return;
+  if (words.empty()) return;
+  if (words[0].starts_with(kGoName)) {
+    begun = words[0];
+  } else if (!begun.empty() && words.size() > kFirstPair && words[kFirstPair] == "ns/op") {
+    words.insert(words.begin(), begun);
+  } else {
+    return;
+  }
+  if (words.size() < kFirstPair + 2) return;
   const auto iterations = number_in<std::int64_t>(words[1]);
   if (!iterations || *iterations < 1) return;
   model::Repetition repetition{.iterations = *iterations};
@@ -150,6 +160,7 @@ void read_go_line(const Words& words, SectionedRun& sections) {
     }
   }
   add_time(sections.case_in_section(words[0]), std::move(repetition));
+  begun.clear();
 }
 
 /// Removes "more" or "less" from the end of a line, if it follows a value and its unit. Returns
@@ -211,6 +222,7 @@ void read_libtest_line(std::string_view line, SectionedRun& sections) {
 model::Run parse_go(std::string_view printed, std::span<const std::string> requested) {
   SectionedRun sections;
   KnownNames known(requested.begin(), requested.end());
+  std::string begun;
   while (!printed.empty()) {
     const std::string_view line = model::next_line(printed);
     constexpr std::string_view kCpu = "cpu: ";
@@ -221,7 +233,7 @@ model::Run parse_go(std::string_view printed, std::span<const std::string> reque
     // A name before its results has a tab behind it; -test.v also prints it alone.
     const bool is_alone = words.size() == 1 && line.find('\t') == std::string_view::npos;
     if (is_alone && words[0].starts_with(kGoName)) known.emplace(words[0]);
-    read_go_line(words, sections);
+    read_go_line(words, begun, sections);
   }
   leave_out_cpus(sections.run(), known);
   return sections.told_apart(".");

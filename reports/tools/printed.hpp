@@ -15,8 +15,9 @@ namespace taskbench::reports::tools {
 /// counters, by their names. A number of CPUs at the end of all names ("-8") is removed, unless the
 /// names are known with it: those that were `requested`, and those that Go also prints alone, with
 /// -test.v. If several packages have a benchmark of one name, its package precedes it:
-/// "example.org/list.BenchmarkSort". A benchmark with a line without ns/op is unusable. Go reports
-/// no CPU time: it is 0.
+/// "example.org/list.BenchmarkSort". The result may come in a line of its own, behind what the
+/// benchmark prints. A benchmark with a line without ns/op is unusable. Go reports no CPU time: it
+/// is 0.
 [[nodiscard]] model::Run parse_go(std::string_view printed,
                                   std::span<const std::string> requested = {});
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,10 +60,15 @@ void read_pyperf(const Field& each, const Field& document, model::Run& run) {
     const auto values = member(process, "values");
     if (!values) continue;  // this process only calibrated the iterations
     const auto own = member(process, "metadata");
-    const auto loops = own && own->contains("loops") ? own->at("loops") : shared("loops");
+    const auto count = [&](const std::string& key) -> std::int64_t {
+      const auto found = own && own->contains(key) ? own->at(key) : shared(key);
+      return found ? found->whole(1, kMostIterations) : 1;
+    };
+    const std::int64_t loops = count("loops");
+    // A loop may repeat its statement; a value is the time of one.
+    const std::int64_t inner = std::min(count("inner_loops"), kMostIterations / loops);
     for (const double value_s : values->get<Numbers>()) {
-      add_time(benchmark, {.iterations = loops ? loops->whole(1, kMostIterations) : 1,
-                           .real_ns = value_s * kNsPerSecond});
+      add_time(benchmark, {.iterations = loops * inner, .real_ns = value_s * kNsPerSecond});
     }
   }
 }

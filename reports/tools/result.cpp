@@ -59,7 +59,10 @@ model::Run parse_result(const std::filesystem::path& path, std::string_view text
   const auto* const format =
       std::ranges::find_if(kFormats, [&](const Format& each) { return each.is_it(text); });
   if (format == kFormats.end()) return json::parse_result_file(path, text);
-  model::Run run = format->parse(path, text);
+  return usable(path, format->parse(path, text));
+}
+
+model::Run usable(const std::filesystem::path& path, model::Run run) {
   for (const model::Case& each : run.cases) {
     if (each.unusable.empty()) continue;
     throw json::ReadError(fmt::format("{}: '{}' {}", path.string(), each.name, each.unusable));

@@ -14,4 +14,7 @@ namespace taskbench::reports::tools {
 /// benchmark that cannot be used. `path` is for the messages.
 [[nodiscard]] model::Run parse_result(const std::filesystem::path& path, std::string_view text);
 
+/// Returns `run`. Throws json::ReadError if it has no benchmark, or one that cannot be used.
+[[nodiscard]] model::Run usable(const std::filesystem::path& path, model::Run run);
+
 }  // namespace taskbench::reports::tools

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -27,6 +28,9 @@ constexpr std::array<OwnCount, 2> kOwnCounts{
 bool all_equal(const Counts& counts) {
   return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
 }
+
+/// Whether it can be a count: a program may report anything by that name.
+bool is_count(double reported) { return std::isfinite(reported) && reported >= 0; }
 
 /// The counts of a side; a single count that is equal on the other side stands for two.
 Counts enough(const Counts& own, const Counts& other) {
@@ -136,6 +140,7 @@ std::vector<KindVerdict> judge_own_counts(const model::PairedTrial& trial,
     }
     if (std::min(base.size(), head.size()) < kLeastExactCounts) continue;
     if (!all_equal(base) || !all_equal(head)) continue;
+    if (!is_count(base.front()) || !is_count(head.front())) continue;
     const std::string name(kind);
     kinds.push_back(judge_kind(name, base, head, model::contains(trial.setup.acknowledged, name)));
   }

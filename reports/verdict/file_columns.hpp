@@ -1,8 +1,9 @@
 // Shows result files as the columns of one table, with a row for each benchmark, and the changes
 // from the first column to each of the others. Pure.
 //
-// A file is one process, as in files.hpp, so judging a column's change takes several: by the exact
-// rank-sum test in both directions, adjusted over everything that can be judged (Holm).
+// A file gives one number for each benchmark, as in files.hpp, so judging a column's change takes
+// several: by the exact rank-sum test in both directions, adjusted over everything that can be
+// judged (Holm).
 #pragma once
 
 #include <cstddef>

@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "reports/model/lookup.hpp"
 #include "reports/stats/multiplicity.hpp"
 #include "reports/stats/shift.hpp"
 #include "reports/stats/summary.hpp"
+#include "reports/verdict/digits.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -56,6 +57,24 @@ std::vector<double> median_times_of(const Occurrences& occurrences) {
     }
   }
   return medians;
+}
+
+/// The noise floor that the last digit of printed times means; empty if no file has printed times.
+std::optional<model::NoiseFloor> floor_of_printed(const Occurrences& base,
+                                                  const Occurrences& head) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  double step_ns = kNone;
+  double least_ns = kNone;
+  for (const Occurrences* side : {&base, &head}) {
+    for (const auto& [file, benchmark] : *side) {
+      if (!benchmark->error.empty()) continue;
+      if (benchmark->step_ns > 0) step_ns = std::min(step_ns, benchmark->step_ns);
+      for (const auto& repetition : benchmark->repetitions) {
+        least_ns = std::min(least_ns, repetition.real_ns);
+      }
+    }
+  }
+  return step_ns < kNone ? floor_of_digits(step_ns, least_ns) : std::nullopt;
 }
 
 /// Medians of a metric, one for each file whose repetitions report it.
@@ -240,14 +259,8 @@ struct Family {
   double delta = 0;
   double epsilon = 0;
   bool more_is_better = false;
-  std::string worse{};  ///< the smallest relevant change: "a slowdown of 3 % or more"
+  std::string worse{};  ///< the smallest relevant change, "5 % more nodes"; empty for times
 };
-
-Family family_of_times(const FilesPolicy& policy) {
-  return {.delta = policy.delta,
-          .epsilon = policy.epsilon,
-          .worse = fmt::format("a slowdown of {:g} % or more", 100 * policy.delta)};
-}
 
 Family family_of(const model::JudgedMetric& metric, const FilesPolicy& policy) {
   const Thresholds asked_for =
@@ -272,7 +285,8 @@ std::string why_undecided(const FilesVerdict& row, const Family& family, bool ca
   if (can_fail && row.high) {
     return fmt::format(
         "the files are consistent with {}, and with none; more files a side would tell",
-        family.worse);
+        family.worse.empty() ? fmt::format("a slowdown of {:.3g} % or more", 100 * row.delta)
+                             : family.worse);
   }
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
@@ -287,6 +301,7 @@ struct Candidate {
   FilesVerdict verdict{};
   std::vector<double> base{};  ///< ln of the values, or of their inverses if more is better
   std::vector<double> head{};
+  double epsilon = 0;  ///< the noise floor: that of the family, or of printed digits
   double p_faster = 1;
   bool is_one_value = false;  ///< all values of both sides are equal
 
@@ -294,10 +309,11 @@ struct Candidate {
 };
 
 Candidate compared(std::size_t row, std::span<const double> base, std::span<const double> head,
-                   const Family& family) {
+                   const Family& family, double of_digits = 0) {
   Candidate candidate{row};
+  candidate.epsilon = std::max(family.epsilon, of_digits);
   FilesVerdict& verdict = candidate.verdict;
-  verdict.delta = std::max(family.delta, family.epsilon);
+  verdict.delta = std::max(family.delta, candidate.epsilon);
   verdict.base_files = base.size();
   verdict.head_files = head.size();
   if (base.empty() || head.empty()) {
@@ -327,7 +343,7 @@ Candidate compared(std::size_t row, std::span<const double> base, std::span<cons
   const auto interval = stats::shift_interval(candidate.base, candidate.head, kIntervalLevel);
   verdict.low = finite_change(interval.low);
   verdict.high = finite_change(interval.high);
-  const double floor = std::log1p(family.epsilon);
+  const double floor = std::log1p(candidate.epsilon);
   verdict.p = stats::shift_p(candidate.base, candidate.head, floor);
   candidate.p_faster = stats::shift_p(candidate.head, candidate.base, floor);
   return candidate;
@@ -335,12 +351,12 @@ Candidate compared(std::size_t row, std::span<const double> base, std::span<cons
 
 /// The slowdown that would fail if it were measured: the test's bound at this alpha is that far
 /// below the estimate, wherever the estimate is. Empty for too few files.
-std::optional<double> detectable(const Candidate& candidate, double alpha, const Family& family) {
+std::optional<double> detectable(const Candidate& candidate, double alpha) {
   if (!candidate.has_both()) return std::nullopt;
   const double margin = std::log1p(candidate.verdict.change) +
                         stats::shift_upper_bound(candidate.head, candidate.base, alpha);
-  return finite_change(
-      std::max(std::log1p(family.delta), std::log1p(family.epsilon) + std::max(0.0, margin)));
+  return finite_change(std::max(std::log1p(candidate.verdict.delta),
+                                std::log1p(candidate.epsilon) + std::max(0.0, margin)));
 }
 
 /// Judges a metric of all rows together.
@@ -365,7 +381,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
                   .p_slower_adjusted = adjusted[i],
                   .p_faster_adjusted = adjusted_faster[i],
                   .upper_bound = std::max(bound, effect)},
-                 {.epsilon = family.epsilon, .delta = verdict.delta, .alpha = policy.alpha});
+                 {.epsilon = candidate.epsilon, .delta = verdict.delta, .alpha = policy.alpha});
       verdict.verdict = decision.verdict;
       verdict.improved = decision.improved;
     }
@@ -381,8 +397,7 @@ void judge_together(const Family& family, const FilesPolicy& policy, std::vector
     if (!verdict.has_ratio) continue;  // more files would not help
     const double alpha = policy.alpha / static_cast<double>(all.size());
     const std::string& name = report.rows[candidate.row].name;
-    if (is_blind(verdict.verdict, detectable(candidate, alpha, family), verdict.high,
-                 family.delta) &&
+    if (is_blind(verdict.verdict, detectable(candidate, alpha), verdict.high, family.delta) &&
         blind.insert(name).second) {
       report.blind.push_back(name);
     }
@@ -481,7 +496,7 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
 
   const Names base_names = names_of(base);
   const Names head_names = names_of(head);
-  const Family times = family_of_times(policy);
+  const Family times{.delta = policy.delta, .epsilon = policy.epsilon};
   std::vector<Candidate> candidates;
   for (const auto& [name, in_base] : base_names) {
     const Occurrences* in_head = head_names.find(name);
@@ -490,8 +505,13 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
       continue;
     }
     if (observer) observer(candidates.size(), base_names.size());
-    candidates.push_back(
-        compared(candidates.size(), median_times_of(in_base), median_times_of(*in_head), times));
+    auto printed = floor_of_printed(in_base, *in_head);
+    candidates.push_back(compared(candidates.size(), median_times_of(in_base),
+                                  median_times_of(*in_head), times,
+                                  printed ? printed->epsilon : 0));
+    if (printed && printed->epsilon > times.epsilon) {
+      report.noise_floors[name] = *std::move(printed);
+    }
     FilesRow& row = report.rows.emplace_back();
     row.name = name;
     row.instructions = compared_instructions(in_base, *in_head, same_machine);

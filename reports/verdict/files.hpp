@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -89,6 +90,8 @@ struct FilesReport {
   /// Rows without a verdict in which a slowdown of kBlindFactor times delta would not have failed,
   /// given the scatter of these values.
   std::vector<std::string> blind;
+  /// By benchmark: those of few printed digits that are above the policy's.
+  std::map<std::string, model::NoiseFloor> noise_floors{};
 };
 
 /// The smallest number of files per side, equal on both, for which p can be below alpha. For

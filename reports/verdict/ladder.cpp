@@ -1,6 +1,5 @@
 #include "reports/verdict/ladder.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "reports/model/lookup.hpp"

@@ -11,8 +11,8 @@
 
 namespace taskbench::reports::verdict {
 
-/// Confidence of each interval. A ladder has about ninety steps, so at 95 % some steps without a
-/// gain would seem to have one.
+/// Confidence of each interval. A ladder of all workloads has some three hundred steps, so at 95 %
+/// many steps without a gain would seem to have one.
 inline constexpr double kLadderConfidence = 0.99;
 
 /// A speed-up factor. Estimated from the ratios within the blocks, by signed ranks of their

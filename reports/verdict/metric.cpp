@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
+#include <map>
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/heterogeneity.hpp"
@@ -78,19 +78,30 @@ void store_power(const MetricSeries& series, double effect, const stats::TrialEr
 
 double layout_error(const std::vector<double>& differences, const std::vector<std::size_t>& layouts,
                     double pass_error) {
-  const std::set<std::size_t> all(layouts.begin(), layouts.end());
-  if (all.size() < 2 || differences.size() <= all.size()) return 0;
+  std::map<std::size_t, std::vector<double>> own;  // by layout
+  for (std::size_t i = 0; i < differences.size(); ++i) own[layouts[i]].push_back(differences[i]);
+  if (own.size() < 2 || differences.size() <= own.size()) return 0;
   // The estimate does not follow outliers, and so neither do the means of the layouts.
   constexpr double kFar = 3;
+  // Blocks of which one may be an outlier without moving their median far.
+  constexpr std::size_t kLeastForMedian = 3;
   // Of the error, so that with that of the blocks it is all: simulated in docs/adr/0054.
   constexpr double kShareOfLayouts = 0.7;
   const double centre = stats::hodges_lehmann(differences);
   const double far = kFar * stats::robust_deviation(differences);
-  std::vector<double> row;
-  for (const double each : differences) {
-    row.push_back(std::clamp(each, centre - far, centre + far));
+  double least = centre - far;
+  double greatest = centre + far;
+  // The deviation of two or three layouts that lie far apart is that of the means between them, and
+  // does not reach the layouts.
+  for (const auto& [layout, of_layout] : own) {
+    if (of_layout.size() < kLeastForMedian) continue;
+    const double middle = stats::median(of_layout);
+    least = std::min(least, middle);
+    greatest = std::max(greatest, middle);
   }
-  const auto count = static_cast<double>(all.size());
+  std::vector<double> row;
+  for (const double each : differences) row.push_back(std::clamp(each, least, greatest));
+  const auto count = static_cast<double>(own.size());
   const double quantile = stats::student_t_quantile(1 - kShareOfLayouts * pass_error, count - 1);
   return std::max(0.0, quantile) * stats::deviation_between(row, layouts) / std::sqrt(count);
 }

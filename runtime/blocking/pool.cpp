@@ -61,7 +61,10 @@ queue::Fifo<task::Header> Pool::take_aborted() noexcept {
 }
 
 void Pool::cancel_all(queue::Fifo<task::Header> calls) noexcept {
+  // A shutdown in the destructor of what a call holds must not wait for this thread.
+  const Pool* const before = std::exchange(pool_of_this_thread(), this);
   while (task::Header* const call = calls.pop_front()) task::cancel(call);
+  pool_of_this_thread() = before;
   const base::LockGuard lock(mutex_);
   if (--cancelling_ == 0) joiner_.unpark();
 }
@@ -134,8 +137,8 @@ void Pool::close() noexcept {
 }
 
 bool Pool::join(Clock::time_point deadline) noexcept {
-  if (has_this_thread()) deadline = Clock::now();
-  for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
+  const bool waits = deadline != Clock::time_point::min() && !has_this_thread();
+  for (bool in_time = waits;; in_time = joiner_.park_until(deadline)) {
     std::list<Thread> ended;
     bool done = false;
     {

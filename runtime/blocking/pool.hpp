@@ -60,14 +60,14 @@ class Pool {
   void close() noexcept;
 
   /// After close(): waits until no call is left and all threads have ended. Returns false, and may
-  /// be called again, if `deadline` passes first; at once in a call of this pool, which cannot wait
-  /// for itself. One thread at a time.
+  /// be called again, if `deadline` passes first; at once where has_this_thread(), as a call cannot
+  /// wait for itself. One thread at a time may wait; a call with time_point::min() does not wait.
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept;
 
   /// Instead of another join(): leaves the threads to end by themselves.
   void detach() noexcept;
 
-  /// Whether the calling thread is in a call of this pool.
+  /// Whether the calling thread is in a call of this pool, or cancels some that have not begun.
   [[nodiscard]] bool has_this_thread() const noexcept;
 
   [[nodiscard]] BlockingCounters counters() const;

@@ -77,6 +77,9 @@ SocketAddress SocketAddress::parse(std::string_view text) {
 }
 
 SocketAddress SocketAddress::ip(std::string_view address, std::uint16_t port) {
+  if (address.find('\0') != std::string_view::npos) {
+    refuse_address(address, "an address contains no zeros");
+  }
   const std::size_t percent = address.find('%');
   const std::string host(address.substr(0, percent));
   sockaddr_in v4{};
@@ -158,7 +161,8 @@ std::string SocketAddress::text() const {
   const std::size_t length = size() - kPathOffset;
   if (path[0] == '\0') return '@' + std::string(path + 1, length - 1);
   const std::string name(path, strnlen(path, length));
-  return name.front() == '/' ? name : "unix:" + name;
+  if (name.front() == '/') return name;
+  return (name.front() == '@' ? "unix:./" : "unix:") + name;  // "unix:@" is an abstract name
 }
 
 bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept {

@@ -45,7 +45,8 @@ struct CallUntilReady : Call<const AsyncFd, direction> {
       : name(name_), function(std::move(function_)) {}
   Attempt attempt(const AsyncFd& fd, bool) noexcept;
   Given take(const AsyncFd&) {
-    if (thrown) std::rethrow_exception(thrown);
+    // Taken out: the operation may be awaited again.
+    if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
     if (error != 0) throw_error(error, name, "a descriptor");
     return static_cast<Given>(result);
   }

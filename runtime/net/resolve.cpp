@@ -21,6 +21,10 @@ class ResolveCategory final : public std::error_category {
 };
 
 Addresses look_up(std::string host, const std::string& service) {
+  // getaddrinfo would look up what comes before a zero.
+  if (host.find('\0') != std::string::npos || service.find('\0') != std::string::npos) {
+    throw std::system_error(EAI_NONAME, resolve_category(), "cannot resolve a name with a zero");
+  }
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;

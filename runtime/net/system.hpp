@@ -5,6 +5,7 @@
 // pays only for the comparison of the number.
 #pragma once
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,12 +37,22 @@ template <class Result, class... Parameter>
   return -1;
 }
 
-/// recvmsg or sendmsg: `transfer(data, size)` for each buffer in turn, until one falls short.
+/// Whether the next call on the socket would report, and so forget, an error.
+inline bool has_error(int descriptor) {
+  pollfd asked{.fd = descriptor, .events = 0, .revents = 0};
+  static_cast<void>(simulate(&Simulation::poll, &asked));
+  return (asked.revents & POLLERR) != 0;
+}
+
+/// recvmsg or sendmsg: `transfer(data, size)` for each buffer in turn, until one falls short. An
+/// error that follows some bytes is left for the next call.
 template <class Transfer>
-[[gnu::noinline, gnu::cold]] ssize_t simulate_each(Buffers buffers, Transfer transfer) {
+[[gnu::noinline, gnu::cold]] ssize_t simulate_each(int descriptor, Buffers buffers,
+                                                   Transfer transfer) {
   ssize_t sum = 0;
   for (const iovec& buffer : buffers) {
     if (buffer.iov_len == 0) continue;
+    if (sum > 0 && has_error(descriptor)) break;
     const ssize_t moved = transfer(buffer.iov_base, buffer.iov_len);
     if (moved < 0) return sum == 0 ? moved : sum;
     sum += moved;
@@ -112,7 +123,7 @@ inline ssize_t send(int descriptor, const void* data, std::size_t size) {
 
 inline ssize_t recvmsg(int descriptor, msghdr* message, Buffers buffers) {
   if (is_simulated(descriptor)) {
-    return simulate_each(buffers, [descriptor](void* into, std::size_t size) {
+    return simulate_each(descriptor, buffers, [descriptor](void* into, std::size_t size) {
       return simulate(&Simulation::recvfrom, descriptor, into, size, 0, nullptr, nullptr);
     });
   }
@@ -121,7 +132,7 @@ inline ssize_t recvmsg(int descriptor, msghdr* message, Buffers buffers) {
 
 inline ssize_t sendmsg(int descriptor, const msghdr* message, Buffers buffers) {
   if (is_simulated(descriptor)) {
-    return simulate_each(buffers, [descriptor](const void* data, std::size_t size) {
+    return simulate_each(descriptor, buffers, [descriptor](const void* data, std::size_t size) {
       return simulate(&Simulation::sendto, descriptor, data, size, nullptr, 0);
     });
   }

@@ -36,7 +36,7 @@ class Engine : public task::Spawner {
 
   /// After close(): waits until no task is left. Returns false, and may be called again, if called
   /// in a task of this engine, which cannot wait for itself, or if `deadline` passes first. One
-  /// thread at a time.
+  /// thread at a time may wait; a task, or a call with time_point::min(), does not wait.
   [[nodiscard]] virtual bool join(Clock::time_point deadline) noexcept = 0;
 
   /// Instead of another join(): leaves the threads, if there are any, to end by themselves.

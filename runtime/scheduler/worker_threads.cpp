@@ -124,7 +124,9 @@ bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
   // A thread of this engine cannot wait for itself, even in a task that has lost its worker, or may
   // lose it.
   if (threads_of_this() == this) return false;
-  if (!has_ended()) static_cast<void>(joiner_.park_until(deadline));
+  // Who does not wait leaves the parker to the thread that does.
+  const bool waits = deadline != Engine::Clock::time_point::min();
+  if (waits && !has_ended()) static_cast<void>(joiner_.park_until(deadline));
   if (!has_ended()) return false;
   join_threads();
   return true;

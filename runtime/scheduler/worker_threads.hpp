@@ -2,7 +2,8 @@
 //
 // Shutdown: once the engine is closed each thread leaves its worker; the last one drains.
 //
-// Threads: start, join and detach by one thread at a time; has_ended by any.
+// Threads: start, detach and a join that waits by one thread at a time; has_ended and a join that
+// does not wait by any.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ void handle(int number) {
     static_cast<void>(
         !::write(static_cast<int>(static_cast<std::uint32_t>(place)), &one, sizeof(one)));
   }
-  // release: pairs with the load in remove(): the descriptor is closed after the write
+  // release: pairs with the load in clear(): the descriptor is closed after the write
   all.handlers.fetch_sub(1, base::release);
   errno = error;
 }
@@ -76,6 +76,14 @@ void refuse_errors(int number) {
 [[noreturn]] void throw_failure(int error, int number) {
   throw std::system_error(error, std::system_category(),
                           "cannot wait for signal " + std::to_string(number));
+}
+
+/// Takes a listener out. Its descriptor may be closed afterwards.
+void clear(Table& all, Place& place) noexcept {
+  // seq_cst: the remover's half of the story at the top
+  place.store(0, base::seq_cst);
+  // seq_cst: the second step of the remover in that story
+  while (all.handlers.load(base::seq_cst) != 0) base::yield_thread();
 }
 
 AsyncFd listen(int number) {
@@ -92,17 +100,21 @@ AsyncFd listen(int number) {
     throw std::system_error(EMFILE, std::system_category(), "too many signals are waited for");
   }
   Handled& handled = all.handled[static_cast<std::size_t>(number)];
+  // Before the handler is there: a signal that it gets and that finds no listener would be lost.
+  // seq_cst: like the store in clear()
+  place->store(place_of(number, events.descriptor()), base::seq_cst);
   if (handled.listeners == 0) {
     struct sigaction action = {};
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
-    if (sigaction(number, &action, &handled.before) != 0) throw_failure(errno, number);
+    if (sigaction(number, &action, &handled.before) != 0) {
+      const int error = errno;
+      clear(all, *place);
+      throw_failure(error, number);
+    }
   }
   ++handled.listeners;
-  // seq_cst: like the store in remove(); a handler that misses it has run before the Signal was
-  // there
-  place->store(place_of(number, events.descriptor()), base::seq_cst);
   return events;
 }
 
@@ -113,16 +125,13 @@ void remove(int number, int descriptor) noexcept {
   const auto place = std::ranges::find_if(all.places, [&](const Place& each) {
     return each.load(base::relaxed) == place_of(number, descriptor);
   });
-  // seq_cst: the remover's half of the story at the top
-  place->store(0, base::seq_cst);
   Handled& handled = all.handled[static_cast<std::size_t>(number)];
   if (--handled.listeners == 0) {
     struct sigaction now = {};
     sigaction(number, nullptr, &now);
     if (now.sa_handler == handle) sigaction(number, &handled.before, nullptr);
   }
-  // seq_cst: the second step of the remover in that story
-  while (all.handlers.load(base::seq_cst) != 0) base::yield_thread();
+  clear(all, *place);
 }
 
 }  // namespace

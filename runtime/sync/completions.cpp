@@ -7,7 +7,7 @@
 namespace taskbench::rt::sync::detail {
 
 Completions::~Completions() {
-  TASKBENCH_ASSERT(waiter_ == nullptr, "a JoinSet must outlive the task that waits on it");
+  TASKBENCH_ASSERT(waiting_ == nullptr, "a JoinSet must outlive the task that waits on it");
 }
 
 void Completions::watch(task::Header* member) noexcept {

@@ -145,11 +145,14 @@ class Receiver {
 
   class Awaiter : private task::Leaf {
    public:
-    explicit Awaiter(Receiver& receiver) noexcept : Leaf(&Awaiter::poll_word), receiver_(receiver) {
-      TASKBENCH_ASSERT(receiver.cell_ != nullptr,
+    explicit Awaiter(Receiver& receiver) noexcept
+        : Leaf(&Awaiter::poll_word), receiver_(receiver) {}
+    bool await_ready() const noexcept {
+      // Here and not in the constructor: an awaiter may be kept until another has ended.
+      TASKBENCH_ASSERT(receiver_.cell_ != nullptr,
                        "a oneshot receives once, and not from a Receiver that was moved from");
+      return receiver_.is_decided();
     }
-    bool await_ready() const noexcept { return receiver_.is_decided(); }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> coroutine) {
       return task::suspend_on(*this, coroutine);
@@ -168,7 +171,8 @@ class Receiver {
   };
 
   /// Waits for the value; nullopt if the sender was dropped without sending. Cancellation-safe: an
-  /// await that is given up leaves the receiver as it was. Once only.
+  /// await that is given up leaves the receiver as it was. Once only; of two tasks that await it,
+  /// only the later one is woken.
   Awaiter operator co_await() & noexcept { return Awaiter(*this); }
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 

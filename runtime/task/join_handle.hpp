@@ -93,14 +93,16 @@ class [[nodiscard]] JoinHandle {
 
   class Awaiter : private task::Leaf {
    public:
-    explicit Awaiter(JoinHandle& handle) noexcept : Leaf(&Awaiter::poll_join), handle_(handle) {
-      TASKBENCH_ASSERT(handle.header_ != nullptr,
+    explicit Awaiter(JoinHandle& handle) noexcept : Leaf(&Awaiter::poll_join), handle_(handle) {}
+    bool await_ready() const noexcept {
+      // Here and not in the constructor: an awaiter may be kept until another has ended.
+      TASKBENCH_ASSERT(handle_.header_ != nullptr,
                        "a JoinHandle is awaited once, and not after detach() or a move");
+      return handle_.header_->state.is_complete();
     }
-    bool await_ready() const noexcept { return handle_.header_->state.is_complete(); }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-      // As suspend_on() does, but without the check of a later poll: the constructor has made it.
+      // As suspend_on() does, but without the check of a later poll: await_ready() has made it.
       task::Header* const waiter = task::task_of(coroutine);
       if (task::join_poll(handle_.header_, waiter)) return false;
       task::resume_when_ready(waiter, *this, coroutine);
@@ -126,7 +128,7 @@ class [[nodiscard]] JoinHandle {
 
   /// Waits for the end of the task: its value, its exception, or JoinError. Cancellation-safe:
   /// an await that is given up leaves the handle as it was. The handle must not be moved during the
-  /// await; it is empty afterwards.
+  /// await; it is empty afterwards. Of two tasks that await it, only the later one is woken.
   Awaiter operator co_await() & noexcept { return Awaiter(*this); }
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 

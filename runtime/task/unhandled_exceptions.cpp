@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "runtime/task/join_handle.hpp"
@@ -14,19 +16,23 @@
 namespace taskbench::rt::task {
 namespace {
 
-/// The type of the exception that is being handled.
-std::string type_name() {
+/// Prints a line in one call, so that those of several threads do not mix: the type of the
+/// exception that is being handled, and `separator` and `text`.
+void print(const char* separator = "", const char* text = "") noexcept {
+  static constexpr char kLine[] =
+      "taskbench runtime: an exception ended a task that nobody awaits: %s%s%s\n";
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
-  return readable ? readable.get() : type->name();
-}
-
-/// Prints a line in one call, so that those of several threads do not mix.
-void print(std::string what) {
-  std::replace(what.begin(), what.end(), '\n', ' ');
-  std::fprintf(stderr, "taskbench runtime: an exception ended a task that nobody awaits: %s\n",
-               what.c_str());
+  const char* const name = readable ? readable.get() : type->name();
+  try {
+    std::string one_line = text;
+    std::replace(one_line.begin(), one_line.end(), '\n', ' ');
+    std::fprintf(stderr, kLine, name, separator, one_line.c_str());
+  } catch (const std::bad_alloc&) {
+    // That may be why the task has failed.
+    std::fprintf(stderr, kLine, name, separator, text);
+  }
 }
 
 }  // namespace
@@ -40,9 +46,9 @@ void UnhandledExceptions::report(const std::exception_ptr& exception) const noex
   } catch (const JoinError&) {
     return;
   } catch (const std::exception& failure) {
-    if (!hook_) print(type_name() + ": " + failure.what());
+    if (!hook_) print(": ", failure.what());
   } catch (...) {
-    if (!hook_) print(type_name());
+    if (!hook_) print();
   }
   if (hook_) hook_(exception);
 }

@@ -35,6 +35,14 @@ namespace taskbench::rt::testing {
                                      : IN6_IS_ADDR_UNSPECIFIED(&v6_of(address));
 }
 
+/// Whether a socket that is bound to `own` gets what is sent to `to`, which has the same port or
+/// path. One that is bound to all addresses of IPv6 gets IPv4, too.
+[[nodiscard]] inline bool hears(const net::SocketAddress& own, const net::SocketAddress& to) {
+  if (own.family() == AF_UNIX) return true;
+  if (is_wildcard(own)) return own.family() == AF_INET6 || to.family() == AF_INET;
+  return own == to;
+}
+
 /// Not for a Unix address.
 [[nodiscard]] inline net::SocketAddress with_port(const net::SocketAddress& address,
                                                   std::uint16_t port) {

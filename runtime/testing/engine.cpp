@@ -135,8 +135,10 @@ void Engine::do_what_is_due() noexcept {
 }
 
 bool Engine::move_on() {
-  // What was given up is not waited for: a time-out that was not needed, or an advance().
+  // What was given up is not waited for: a time-out that was not needed, a connect that gets no
+  // answer, or an advance().
   timers().forget_cancelled(driver::Wheel::By::owner);
+  world_.forget_needless();
   std::erase_if(stops_, [](const auto& stop) { return stop.second.use_count() == 1; });
   const World::Time timer = driver().next_timer();
   const World::Time next = std::min(timer, world_.next_action());

@@ -188,10 +188,9 @@ void Network::lose(const ConnectionRef& connection, unsigned from, Segment segme
       segment.kind = Kind::syn;
       from = 1 - from;
     } else if (segment.losses == 0) {
-      world_.later(127s, [this, connection, from] {
-        End& end = connection->ends[1 - from];
-        if (end.connects()) fail(end, ETIMEDOUT);
-      });
+      world_.later(
+          127s, [this, connection, from] { fail(connection->ends[1 - from], ETIMEDOUT); },
+          [connection, from] { return connection->ends[1 - from].connects(); });
     }
   }
   const bool connects = segment.kind == Kind::syn;
@@ -201,16 +200,18 @@ void Network::lose(const ConnectionRef& connection, unsigned from, Segment segme
   const nanoseconds first = connects ? nanoseconds(1s) : kFirst;
   const nanoseconds pause = std::min(first * (std::int64_t{1} << losses), kLongest);
   const bool gives_up = losses == (connects ? 6 : 15);
-  world_.later(pause, [this, connection, from, gives_up, segment = std::move(segment)] {
-    End& end = connection->ends[from];
-    // For example an end that has sent a reset, which is lost for good.
-    if (!end.is_known) return;
-    if (gives_up) {
-      fail(end, ETIMEDOUT);
-    } else {
+  auto try_again = [this, connection, from, gives_up, segment = std::move(segment)] {
+    if (!gives_up) {
       transmit(connection, from, segment);
+    } else if (segment.kind == Kind::window) {
+      take_window(connection->ends[1 - from], segment, true);
+    } else {
+      fail(connection->ends[from], ETIMEDOUT);
     }
-  });
+  };
+  // Not for example from an end that has sent a reset, which is lost for good.
+  world_.later(pause, std::move(try_again),
+               [connection, from] { return connection->ends[from].is_known; });
 }
 
 void Network::arrive(const ConnectionRef& connection, unsigned from, Segment segment) {
@@ -234,8 +235,7 @@ void Network::arrive(const ConnectionRef& connection, unsigned from, Segment seg
       fail(end, end.is_established ? ECONNRESET : ECONNREFUSED);
       return;
     case Kind::window:
-      end.unread -= segment.read_bytes;
-      report(end.socket, EPOLLOUT);
+      take_window(end, segment, false);
       return;
     default:
       break;
@@ -253,9 +253,7 @@ void Network::arrive(const ConnectionRef& connection, unsigned from, Segment seg
 void Network::arrive_at_listener(const ConnectionRef& connection, Segment segment) {
   End& end = connection->ends[1];
   Socket* const listener = socket_at(place_of(end.host, SOCK_STREAM, end.address));
-  const bool is_foreign = connection->ends[0].host != end.host;
-  if (listener == nullptr || listener->backlog == 0 ||
-      (is_foreign && is_loopback(listener->address))) {
+  if (listener == nullptr || listener->backlog == 0 || !hears(listener->address, end.address)) {
     transmit(connection, 1, {.kind = Segment::Kind::reset, .losses = segment.losses});
     return;
   }
@@ -295,10 +293,20 @@ void Network::take(const ConnectionRef& connection, unsigned to, const Segment& 
   }
 }
 
+void Network::take_window(End& writer, const Segment& segment, bool is_lost) {
+  if (is_lost && writer.unread >= window_bytes_) {
+    fail(writer, ETIMEDOUT);
+    return;
+  }
+  writer.unread -= segment.read_bytes;
+  report(writer.socket, EPOLLOUT);
+}
+
 void Network::fail(End& end, int error) {
   if (!end.is_known) return;
   end.is_known = false;
-  end.error = error;
+  // As on Linux: after the peer's end, a reset is EPIPE to whoever still writes.
+  end.error = error == ECONNRESET && end.peer_has_ended ? EPIPE : error;
   report(end.socket, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 }
 

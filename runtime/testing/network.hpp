@@ -124,6 +124,9 @@ class Network final : public driver::Simulation {
   void arrive(const ConnectionRef& connection, unsigned from, Segment segment);
   void arrive_at_listener(const ConnectionRef& connection, Segment segment);
   void take(const ConnectionRef& connection, unsigned to, const Segment& segment);
+  /// Notes that the peer has read more. `is_lost`: after all attempts to say so; TCP's writers ask
+  /// when they wait, and fail if nobody answers, while a reader does not notice.
+  void take_window(End& writer, const Segment& segment, bool is_lost);
   void fail(End& end, int error);
   /// Forgets the end, and resets the connection at the other.
   void refuse(const ConnectionRef& connection, unsigned side);

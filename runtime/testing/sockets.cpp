@@ -165,8 +165,10 @@ ssize_t Network::receive(Socket& socket, void* into, std::size_t size, bool peek
   if (end == nullptr) return -ENOTCONN;
   if (size == 0) return 0;
   if (end->size() == 0) {
+    // As on Linux, an error after the peer's end is only for writers.
+    if (end->peer_has_ended) return 0;
     if (end->error != 0) return -std::exchange(end->error, 0);
-    if (end->peer_has_ended || end->is_deaf || !end->is_known) return 0;
+    if (end->is_deaf || !end->is_known) return 0;
     return wait(socket, true);
   }
   size = std::min(size, end->size());
@@ -220,11 +222,16 @@ int Network::shutdown(int descriptor, int how) {
   if (socket == nullptr) return -EBADF;
   End* const end = socket->end();
   if (end == nullptr || !end->is_known || !end->is_established) return -ENOTCONN;
-  if (how != SHUT_RD) end_sending(socket->connection, socket->side);
+  std::uint32_t events = 0;
+  if (how != SHUT_RD) {
+    end_sending(socket->connection, socket->side);
+    events |= EPOLLOUT;
+  }
   if (how != SHUT_WR) {
     end->is_deaf = true;
-    report(socket, EPOLLIN | EPOLLRDHUP);
+    events |= EPOLLIN | EPOLLRDHUP;
   }
+  report(socket, events);
   return 0;
 }
 
@@ -294,8 +301,7 @@ void Network::arrive(int sender, const Address& from, HostNumber from_host, Host
                      const Address& to, const std::string& data) {
   if (is_blocked(from_host, to_host)) return;
   Socket* const socket = socket_at(place_of(to_host, SOCK_DGRAM, to));
-  const bool is_foreign = from_host != to_host;
-  if (socket == nullptr || (is_foreign && is_loopback(socket->address))) {
+  if (socket == nullptr || !hears(socket->address, to)) {
     // As ICMP would tell the sender, which notices only if it is connected.
     Socket* const back = find(sender);
     if (back == nullptr || back->peer != to || is_blocked(to_host, from_host)) return;
@@ -363,23 +369,31 @@ int Network::poll(pollfd* asked) {
     asked->revents = POLLNVAL;
     return 1;
   }
+  int error = socket->error;
   if (socket->backlog != 0) {
     is_ready = !socket->pending.empty();
   } else if (const End* const end = socket->end()) {
-    const bool is_over = end->error != 0 || !end->is_known;
-    is_ready = is_over || (to_read ? end->size() != 0 || end->peer_has_ended || end->is_deaf
-                                   : end->is_established && end->unread < window_bytes_);
+    error = end->error;
+    const bool can_write = end->has_ended || (end->is_established && end->unread < window_bytes_);
+    is_ready = error != 0 || !end->is_known ||
+               (to_read ? end->size() != 0 || end->peer_has_ended || end->is_deaf : can_write);
   } else if (socket->type == SOCK_DGRAM && to_read) {
-    is_ready = socket->error != 0 || !socket->datagrams.empty();
+    is_ready = error != 0 || !socket->datagrams.empty();
   }
-  asked->revents = is_ready ? asked->events : static_cast<short>(0);
-  if (!is_ready) static_cast<void>(wait(*socket, to_read));
+  asked->revents = static_cast<short>((is_ready ? asked->events : 0) | (error != 0 ? POLLERR : 0));
+  if (!is_ready && asked->events != 0) static_cast<void>(wait(*socket, to_read));
   return is_ready ? 1 : 0;
 }
 
 void Network::watch(int descriptor, driver::Registration* registration) {
   Socket* const socket = find(descriptor);
-  if (socket != nullptr) socket->registration = registration;
+  if (socket == nullptr) return;
+  socket->registration = registration;
+  // As epoll does: an end that came before accept() is reported now, for none comes later.
+  const End* const end = socket->end();
+  if (end != nullptr && (end->peer_has_ended || !end->is_known)) {
+    report(socket, EPOLLIN | EPOLLRDHUP);
+  }
 }
 
 int Network::wait(Socket& socket, bool to_read) {

@@ -14,14 +14,22 @@ void World::move_to(Time time) {
   now_ = time;
 }
 
-void World::later(std::chrono::nanoseconds delay, std::function<void()> action) {
-  agenda_.emplace(std::pair(base::later(now_, delay), agreed_++), std::move(action));
+void World::later(std::chrono::nanoseconds delay, std::function<void()> action,
+                  std::function<bool()> is_needed) {
+  agenda_.emplace(std::pair(base::later(now_, delay), agreed_++),
+                  Action{std::move(action), std::move(is_needed)});
+}
+
+void World::forget_needless() {
+  while (!agenda_.empty() && !agenda_.begin()->second.is_still_needed()) {
+    agenda_.erase(agenda_.begin());
+  }
 }
 
 bool World::do_what_is_due() {
   if (next_action() > now_) return false;
   const auto next = agenda_.extract(agenda_.begin());
-  next.mapped()();
+  if (next.mapped().is_still_needed()) next.mapped().run();
   return true;
 }
 

@@ -33,13 +33,17 @@ class World {
   /// Moves the clock, never backwards.
   void move_to(Time time);
 
-  /// Runs `action` `delay` from now. Actions due at the same time run in the order of these calls.
-  void later(std::chrono::nanoseconds delay, std::function<void()> action);
+  /// Runs `action` `delay` from now, unless it is no longer needed then. Actions due at the same
+  /// time run in the order of these calls.
+  void later(std::chrono::nanoseconds delay, std::function<void()> action,
+             std::function<bool()> is_needed = nullptr);
+  /// Brings next_action() up to date: drops actions that are not needed any more.
+  void forget_needless();
   /// When the next action is due; the end of time: there is none.
   [[nodiscard]] Time next_action() const noexcept {
     return agenda_.empty() ? Time::max() : agenda_.begin()->first.first;
   }
-  /// Runs one action that is due. False: none is.
+  /// Runs one action that is due, if it is still needed. False: none is due.
   bool do_what_is_due();
 
   [[nodiscard]] std::uint32_t below(std::uint32_t bound) noexcept { return random_.below(bound); }
@@ -68,8 +72,15 @@ class World {
   /// Far from zero, so that times before the start can be represented, too.
   static constexpr Time kStart{std::chrono::hours{24}};
 
+  struct Action {
+    std::function<void()> run;
+    std::function<bool()> is_needed;  // null: always
+
+    [[nodiscard]] bool is_still_needed() const { return is_needed == nullptr || is_needed(); }
+  };
+
   Time now_ = kStart;
-  std::map<std::pair<Time, std::uint64_t>, std::function<void()>> agenda_;
+  std::map<std::pair<Time, std::uint64_t>, Action> agenda_;
   std::uint64_t agreed_ = 0;  // actions so far
   base::FastRandom random_;
   const bool traces_;

@@ -1,14 +1,12 @@
-// The servers of the workloads, on Asio and Beast, and tcp_ping_pong. See scripts/compare-peers.
+// The servers of the workloads, on Asio and Beast, tcp_ping_pong, and the workloads that spawn. See
+// scripts/compare-peers.
 #include <utility>  // Asio needs it and does not include it
 
 #include <array>
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <ctime>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +14,9 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "scripts/peers/common.hpp"
+#include "scripts/peers/spawning.hpp"
 
 namespace {
 
@@ -121,15 +122,30 @@ class Pinger {
   std::array<std::uint64_t, 8> message_{};
 };
 
-double cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
+class Pool {
+ public:
+  explicit Pool(unsigned threads) : pool_(threads) {}
+
+  template <class Callback>
+  void enter(Callback callback) {
+    asio::post(pool_, std::move(callback));
+  }
+  template <class Callback>
+  void spawn(Callback callback) {
+    asio::post(pool_, std::move(callback));
+  }
+  /// What is deferred waits for the end of its caller, and then needs no lock of its own.
+  template <class Callback>
+  void yield(Callback callback) {
+    asio::defer(pool_, std::move(callback));
+  }
+
+ private:
+  asio::thread_pool pool_;
+};
 
 /// Uses one thread for the clients, and one for the server.
 void tcp_ping_pong(double seconds, std::uint64_t connections, std::uint64_t round_trips) {
-  using Clock = std::chrono::steady_clock;
   asio::io_context serving(1);
   tcp::acceptor acceptor(serving, {asio::ip::address_v4::loopback(), 0});
   accept<EchoSession>(acceptor);
@@ -140,21 +156,13 @@ void tcp_ping_pong(double seconds, std::uint64_t connections, std::uint64_t roun
   for (std::uint64_t i = 0; i < connections; ++i) {
     clients.push_back(std::make_unique<Pinger>(asking, acceptor.local_endpoint()));
   }
-  const auto iterate = [&] {
+  peers::measure(seconds, [&] {
     for (std::uint64_t i = 0; i < connections; ++i) {
       clients[i]->ping(round_trips * i / connections, round_trips * (i + 1) / connections);
     }
     asking.restart();
     asking.run();
-  };
-  iterate();
-  const double cpu = cpu_ns();
-  const Clock::time_point begin = Clock::now();
-  double iterations = 0;
-  for (; Clock::now() - begin < std::chrono::duration<double>(seconds); ++iterations) iterate();
-  const std::chrono::duration<double, std::nano> real = Clock::now() - begin;
-  std::printf("{\"real_ns\":%g,\"cpu_ns\":%g}\n", real.count() / iterations,
-              (cpu_ns() - cpu) / iterations);
+  });
   serving.stop();
 }
 
@@ -162,7 +170,10 @@ void tcp_ping_pong(double seconds, std::uint64_t connections, std::uint64_t roun
 
 // asio http|echo THREADS
 // asio tcp_ping_pong 1 SECONDS CONNECTIONS ROUND_TRIPS
-int main(int, char** arguments) {
+// asio chained_spawn|ping_pong|spawn_many|spawn_local|yield_many THREADS SECONDS TASKS [YIELDS]
+int main(int count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + count);
+  if (peers::measure_spawning<Pool>(words)) return 0;
   if (arguments[1] == std::string_view("tcp_ping_pong")) {
     tcp_ping_pong(std::stod(arguments[3]), std::stoull(arguments[4]), std::stoull(arguments[5]));
     return 0;

@@ -1,19 +1,21 @@
-// The servers of the workloads in a separate process, and the load for them and for their peers in
-// other languages. See scripts/compare-peers.
+// The workloads and their servers in a separate process, two that fork with tasks instead, and the
+// load for all servers, including those of peers. See scripts/compare-peers.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "scripts/peers/common.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/net/closed_loop.hpp"
 #include "workloads/net/echo_server.hpp"
 #include "workloads/net/http_server.hpp"
@@ -93,33 +95,78 @@ void load(const Words& words) {
   print_figures(exchange_for(std::chrono::duration<double>(number(4))));
 }
 
-double cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+/// As workloads/fib.cpp, with a task and its join handle where that has a fork.
+rt::Task<std::uint64_t> spawned_fib(std::uint64_t n) {
+  if (n < 2) co_return n;
+  rt::JoinHandle<std::uint64_t> one = rt::spawn(spawned_fib(n - 1));
+  const std::uint64_t two = co_await spawned_fib(n - 2);
+  co_return co_await one + two;
 }
 
-/// Arguments: WORKLOAD THREADS SECONDS, and the workload's parameters.
-void measure(const Words& words) {
+/// As workloads/skynet.cpp, likewise.
+rt::Task<std::uint64_t> spawned_skynet(std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t kForks = 10;
+  if (count < 2) co_return count* first;
+  std::vector<rt::JoinHandle<std::uint64_t>> tasks;
+  tasks.reserve(kForks - 1);
+  std::uint64_t begin = 0;
+  for (std::uint64_t i = 1; i < kForks; ++i) {
+    const std::uint64_t end = count * i / kForks;
+    tasks.push_back(rt::spawn(spawned_skynet(first + begin, end - begin)));
+    begin = end;
+  }
+  std::uint64_t sum = co_await spawned_skynet(first + begin, count - begin);
+  for (rt::JoinHandle<std::uint64_t>& task : tasks) sum += co_await task;
+  co_return sum;
+}
+
+/// Its first task runs on a worker, as all others: block_on would run it on this thread.
+class SpawnedForks final : public Instance {
+ public:
+  SpawnedForks(rt::Runtime& runtime, bool is_fib, std::uint64_t size)
+      : runtime_(runtime), is_fib_(is_fib), size_(size) {}
+
+  void run_iteration() override {
+    result_ =
+        runtime_.block_on(runtime_.spawn(is_fib_ ? spawned_fib(size_) : spawned_skynet(0, size_)));
+  }
+
+  std::optional<std::string> verify() override {
+    return compare_counts("sum", is_fib_ ? peers::fibonacci(size_) : size_ * (size_ - 1) / 2,
+                          result_);
+  }
+
+ private:
+  rt::Runtime& runtime_;
+  const bool is_fib_;
+  const std::uint64_t size_;
+  std::uint64_t result_ = 0;
+};
+
+std::unique_ptr<Instance> instance_of(rt::Runtime& runtime, const Words& words) {
+  const bool is_fib = words[0] == "spawned_fib";
+  if (is_fib || words[0] == "spawned_skynet") {
+    return std::make_unique<SpawnedForks>(runtime, is_fib, std::stoull(words.at(3)));
+  }
   const Workload& workload = *find(words[0]);
   ParameterValues values;
   for (std::size_t i = 0; i < workload.parameters.size(); ++i) {
     values.emplace(workload.parameters[i].name, std::stoul(words.at(3 + i)));
   }
+  return workload.make(runtime, values);
+}
+
+/// Arguments: WORKLOAD THREADS SECONDS, and the workload's parameters.
+void measure(const Words& words) {
   auto runtime = runtime_of(words);
-  const auto instance = workload.make(runtime, values);
+  const auto instance = instance_of(runtime, words);
   instance->run_iteration();
   (void)instance->take_figures();
-  const double cpu = cpu_ns();
-  const Clock::time_point begin = Clock::now();
-  double count = 0;
-  for (; Clock::now() - begin < std::chrono::seconds(std::stoul(words.at(2))); ++count) {
-    instance->run_iteration();
-  }
-  const std::chrono::duration<double, std::nano> real = Clock::now() - begin;
+  const peers::Times times =
+      peers::times_of(std::stod(words.at(2)), [&] { instance->run_iteration(); });
   Figures figures = instance->take_figures();
-  figures["real_ns"] = real.count() / count;
-  figures["cpu_ns"] = (cpu_ns() - cpu) / count;
+  figures["real_ns"] = times.real_ns;
+  figures["cpu_ns"] = times.cpu_ns;
   if (const auto wrong = instance->verify()) throw std::runtime_error(*wrong);
   print_figures(figures);
 }
@@ -128,6 +175,7 @@ void measure(const Words& words) {
 
 // taskbench http|echo THREADS SCHEDULER
 // taskbench WORKLOAD THREADS SECONDS PARAMETER... SCHEDULER
+// taskbench spawned_fib|spawned_skynet THREADS SECONDS N SCHEDULER
 // taskbench load PORT CONNECTIONS BUSY SECONDS
 int main(int count, char** arguments) {
   try {

@@ -1,4 +1,5 @@
-// The workloads that fork, and the channel, written with oneTBB: see scripts/compare-peers.
+// The workloads that fork and those that spawn, and the channel, written with oneTBB: see
+// scripts/compare-peers.
 #include <sched.h>
 #include <tbb/concurrent_queue.h>
 #include <tbb/global_control.h>
@@ -8,11 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -24,13 +23,14 @@
 #include <utility>
 #include <vector>
 
+#include "scripts/peers/common.hpp"
+#include "scripts/peers/spawning.hpp"
 #include "workloads/base/matrix_blocks.hpp"
 #include "workloads/base/queens.hpp"
 #include "workloads/base/unbalanced_tree.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Number = std::uint64_t;
 
 /// As workloads/fib.cpp.
@@ -183,15 +183,12 @@ std::function<void()> iteration_of(std::string_view workload, Number n) {
   if (workload == "uts_binomial") return uts_iteration<taskbench::workloads::BinomialTree>(n);
   if (workload == "channel") return [n] { channel(n); };
   if (workload == "sort") return sort_iteration(n);
-  if (workload == "fib") {
-    return [=] {
-      Number one = 0;
-      Number next = 1;
-      for (Number i = 0; i < n; ++i) next += std::exchange(one, next);
-      require(fib(n), one);
-    };
+  if (workload == "fib" || workload == "spawned_fib") {
+    return [=] { require(fib(n), peers::fibonacci(n)); };
   }
-  if (workload == "skynet") return [=] { require(skynet(0, n), n * (n - 1) / 2); };
+  if (workload == "skynet" || workload == "spawned_skynet") {
+    return [=] { require(skynet(0, n), n * (n - 1) / 2); };
+  }
   if (workload == "nqueens") {
     return [n] {
       static_cast<void>(nqueens(static_cast<std::int8_t>(n), taskbench::workloads::QueensBoard{}));
@@ -206,11 +203,37 @@ std::function<void()> iteration_of(std::string_view workload, Number n) {
   };
 }
 
-double cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
+/// The thread that measures takes no part. oneTBB would count it as one of the threads: the limit
+/// is one more, and the arena keeps no place for it. A group's callbacks go into the deque of the
+/// worker that spawns them, those that are enqueued into queues that all workers share.
+class Pool {
+ public:
+  explicit Pool(unsigned threads)
+      : limit_(tbb::global_control::max_allowed_parallelism, threads + 1),
+        arena_(static_cast<int>(threads), 0) {}
+  ~Pool() { group_.wait(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  template <class Callback>
+  void enter(Callback callback) {
+    arena_.enqueue(std::move(callback));
+  }
+  template <class Callback>
+  void spawn(Callback callback) {
+    group_.run(std::move(callback));
+  }
+  /// With the group it would run next: the deque is last in, first out.
+  template <class Callback>
+  void yield(Callback callback) {
+    arena_.enqueue(std::move(callback));
+  }
+
+ private:
+  tbb::global_control limit_;
+  tbb::task_arena arena_;
+  tbb::task_group group_;
+};
 
 }  // namespace
 
@@ -230,25 +253,18 @@ void use_cpus(unsigned count) {
 }
 
 // tbb fib|skynet|nqueens|matmul|uts_geometric|uts_binomial|sort|channel THREADS SECONDS N
+// tbb spawned_fib|spawned_skynet THREADS SECONDS N
+// tbb chained_spawn|ping_pong|spawn_many|spawn_local|yield_many THREADS SECONDS TASKS [YIELDS]
 int main(int count, char** arguments) {
   try {
     const std::vector<std::string> words(arguments + 1, arguments + count);
+    if (peers::measure_spawning<Pool>(words)) return 0;
     const auto threads = static_cast<unsigned>(std::stoul(words.at(1)));
     if (words.at(0) == "channel") use_cpus(threads);
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(static_cast<int>(threads));
     const auto iterate = iteration_of(words.at(0), std::stoull(words.at(3)));
-    arena.execute(iterate);
-    const double cpu = cpu_ns();
-    const Clock::time_point begin = Clock::now();
-    double iterations = 0;
-    for (; Clock::now() - begin < std::chrono::duration<double>(std::stod(words.at(2)));
-         ++iterations) {
-      arena.execute(iterate);
-    }
-    const std::chrono::duration<double, std::nano> real = Clock::now() - begin;
-    std::printf("{\"real_ns\":%g,\"cpu_ns\":%g}\n", real.count() / iterations,
-                (cpu_ns() - cpu) / iterations);
+    peers::measure(std::stod(words.at(2)), [&] { arena.execute(iterate); });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

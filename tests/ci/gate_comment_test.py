@@ -115,10 +115,9 @@ class OnGitHub(GateComment):
         self.api.answers[self.COMMENTS] = []
 
     @staticmethod
-    def pull(number, sha=SHA, repository="someone/fork", branch="a/b&c"):
-        label = f"{repository.split('/')[0]}:{branch}"
+    def pull(number, sha=SHA, repository="someone/fork"):
         return {
-            "number": number, "label": label,
+            "number": number, "label": f"{repository.split('/')[0]}:a/b&c",
             "head": {"sha": sha, "repo": {"full_name": repository}},
         }
 

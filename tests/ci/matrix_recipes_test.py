@@ -104,10 +104,10 @@ class GitHub(Jobs):
         if not {"always()", "success()"} & set(terms):
             terms.append("success()")
         for term in terms:
-            compared = re.fullmatch(r"([\w.]+) (==|!=) 'true'", term)
+            compared = re.fullmatch(r"([\w.]+) (==|!=) '(\w+)'", term)
             if compared:
-                is_true = context.get(compared.group(1)) == "true"
-                if is_true != (compared.group(2) == "=="):
+                is_equal = context.get(compared.group(1)) == compared.group(3)
+                if is_equal != (compared.group(2) == "=="):
                     return False
             elif term != "always()":
                 self.assertEqual(term, "success()")
@@ -115,14 +115,17 @@ class GitHub(Jobs):
                     return False
         return True
 
-    def run_job(self, name, number=None, **environment):
+    def run_job(self, name, number=None, needs=None, **environment):
         """Returns whether the job failed, its outputs and what it printed."""
         job = self.WORKFLOW["jobs"][name]
         label = name if number is None else f"{name}-{number}"
-        context = {"github.base_ref": "main", "github.event.pull_request.head.sha": self.head,
+        context = {"github.event.merge_group.base_sha || format('origin/{0}', github.base_ref)":
+                       "origin/main",
+                   "github.event.pull_request.head.sha || github.sha": self.head, **(needs or {}),
                    "github.event.pull_request.number": "7", "matrix.part": str(number),
                    "strategy.job-total": str(PARTS)}
         folder = self.folder / "jobs" / label
+        folder.mkdir(parents=True)
         failed, printed = False, ""
         for step in job["steps"]:
             if not self.holds(step.get("if"), failed, context):
@@ -181,11 +184,11 @@ class GitHub(Jobs):
         state = {f"needs.build.outputs.{key}": value for key, value in outputs.items()}
         if self.holds(jobs["part"]["if"], failed, state):
             for number in jobs["part"]["strategy"]["matrix"]["part"][:PARTS]:
-                one_failed, _, texts[number] = self.run_job("part", number, DIES=dies)
+                one_failed, _, texts[number] = self.run_job("part", number, state, DIES=dies)
                 self.assertEqual(one_failed, str(number) == dies, texts[number])
                 failed = failed or one_failed
         if self.holds(jobs["merge"]["if"], failed, state):
-            self.merge_failed, _, texts["merge"] = self.run_job("merge")
+            self.merge_failed, _, texts["merge"] = self.run_job("merge", needs=state)
         return texts
 
     def test_build_parts_and_merge_give_one_verdict(self):
@@ -219,7 +222,18 @@ class GitHub(Jobs):
         self.head = self.commit("sort=1300 hash=500", "echo of no use; exit 1")
         self.git("checkout", "--quiet", "main")
         texts = self.run_workflow()
-        self.assertEqual(list(texts), ["build"])
+        # A job that is skipped would count as passed.
+        self.assertEqual(list(texts), ["build", "merge"])
+        self.assertTrue(self.merge_failed)
+        self.assertIn("of no use", (self.store / "taskbench-gate/comment.md").read_text())
+
+
+    def test_a_request_that_repairs_the_build_of_its_base_may_be_merged(self):
+        self.commit("sort=1000 hash=500", "echo of no use; exit 1")
+        self.git("checkout", "--quiet", "-b", "request")
+        self.head = self.commit("sort=1300 hash=500")
+        self.git("checkout", "--quiet", "main")
+        self.assertEqual(list(self.run_workflow()), ["build"])
         self.assertIn("of no use", (self.store / "taskbench-gate/comment.md").read_text())
 
 
@@ -243,7 +257,7 @@ class GitLab(Jobs):
                 shutil.copytree(artifact, folder, dirs_exist_ok=True, symlinks=True)
         variables = {**job["variables"], "GATE_TASKBENCH": "taskbench", "GATE_BUILD": "./build",
                      "GATE_PROGRAM": "bench", "CI_COMMIT_SHA": self.head,
-                     "CI_MERGE_REQUEST_DIFF_BASE_SHA": self.base}
+                     "CI_MERGE_REQUEST_DIFF_BASE_SHA": self.base, "CI_PIPELINE_ID": "7"}
         variables["XDG_CACHE_HOME"] = str(folder / ".cache")
         answer = self.shell(["sh", "-e"], "\n".join(job["script"]), folder,
                             {**variables, **environment})
@@ -267,7 +281,7 @@ class GitLab(Jobs):
         answer = self.run_job("taskbench-gate", "taskbench-gate")
         self.assertEqual(answer.returncode, 1, answer.stderr)
         self.assertIn("FAIL: sort is 30.", answer.stdout)
-        comment = (self.store / "taskbench-gate/taskbench-gate/comment.md").read_text()
+        comment = (self.store / "taskbench-gate/taskbench-gate/7/comment.md").read_text()
         self.assertIn("1 of 4 parts is missing: 3.", comment)
 
     def test_what_does_not_build_has_a_comment_and_no_verdict(self):
@@ -275,7 +289,7 @@ class GitLab(Jobs):
         self.assertEqual(self.run_job("taskbench-build", "taskbench-build").returncode, 5)
         answer = self.run_job("taskbench-gate", "taskbench-gate")
         self.assertEqual(answer.returncode, 5, answer.stderr)
-        comment = (self.store / "taskbench-gate/taskbench-gate/comment.md").read_text()
+        comment = (self.store / "taskbench-gate/taskbench-gate/7/comment.md").read_text()
         self.assertIn("of no use", comment)
 
     def test_a_request_that_repairs_the_build_of_its_base_may_be_merged(self):
@@ -285,7 +299,7 @@ class GitLab(Jobs):
             answer = self.run_job(name, name)
             self.assertEqual(answer.returncode, 3, answer.stdout + answer.stderr)
             self.assertEqual(self.job(name)["allow_failure"], {"exit_codes": [3]})
-        comment = (self.store / "taskbench-gate/taskbench-gate/comment.md").read_text()
+        comment = (self.store / "taskbench-gate/taskbench-gate/7/comment.md").read_text()
         self.assertIn("of no use", comment)
 
     def test_the_scripts_may_be_those_of_a_clone_of_taskbench(self):

@@ -295,6 +295,36 @@ class Runs(unittest.TestCase):
             (self.folder / "jobs").unlink()
         self.assertTrue((self.folder / "out/part-list.c").exists())
 
+    def test_an_option_without_a_value_is_an_error_and_no_verdict(self):
+        for script in (*SCRIPTS, "gate-pr", "diff-baseline"):
+            for value in ((), ("",)):
+                answer = self.run_here(ROOT / "scripts" / script, "--out", *value, status=2)
+                self.assertEqual(answer.stderr, f"{script}: --out needs a value\n")
+
+    def test_names_that_are_not_ascii_reach_the_jobs_in_the_c_locale(self):
+        (self.folder / "built").mkdir()
+        (self.folder / "built/programs.json").write_text("{}")
+        name = "größe's $x"
+        for tool, body in ((name, 'printf "<%s>" "$@" >>"$HOME/called"'), ("bin/rsync", ""),
+                           ("bin/sbatch", 'for last; do :; done; sh -c "$last"; echo 7'),
+                           ("bin/parallel", 'for word; do [ "$word" != ::: ] || break; job=$word; '
+                                            'done; sh -c "$job"')):
+            (self.folder / tool).write_text(f"#!/bin/sh\n{body}\n")
+            (self.folder / tool).chmod(0o755)
+        for script, hosts in (("gate-slurm", ()), ("gate-ssh", ("--hosts", "none"))):
+            answer = subprocess.run(
+                [ROOT / "scripts" / script, "--programs", "built", *hosts, "--out", "örtlich",
+                 "--taskbench", f"./{name}", "--", "--title", name],
+                cwd=self.folder, capture_output=True, check=False, timeout=100,
+                env={"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "HOME": str(self.folder),
+                     "LC_ALL": "C", "SLURM_ARRAY_TASK_ID": "3"})
+            called = (self.folder / "called").read_text(encoding="utf-8")
+            self.assertIn(f"<--quiet><--title><{name}><--part>", called, answer.stderr)
+            if not hosts:
+                journal = self.folder.resolve() / "örtlich/part-3.journal"
+                self.assertIn(f"<3/8><--journal><{journal}>", called)
+            (self.folder / "called").unlink()
+
     def test_a_head_that_crashes_in_some_parts_is_a_failure_whatever_the_others_find(self):
         for name, body in (("base", ""), ("head", CRASHES)):
             (self.folder / name).write_text(fake_benchmark("sort=1000", body=body))

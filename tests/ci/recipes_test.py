@@ -98,6 +98,23 @@ class Recipes(unittest.TestCase):
         for file in files:
             self.assertRegex(readme, rf"(?m)^\|.*`{re.escape(file)}`")
 
+    def test_examples_name_all_packages_that_their_builds_need(self):
+        # make comes with what builds taskbench, but not if taskbench is in the cache.
+        readme = (ROOT / "ci" / "README.md").read_text(encoding="utf-8")
+        examples = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(# .gitlab-ci.*?)```",
+                                                                readme, re.DOTALL)]
+        copied, component = examples[0]["taskbench-gate"]["variables"], (
+            examples[1]["include"][0]["inputs"])
+        for packages in (copied["GATE_PACKAGES"], component["packages"]):
+            self.assertLessEqual({"g++", "make", "cmake"}, set(packages.split()))
+        self.assertLessEqual({"GATE_TASKBENCH_REPOSITORY", "GATE_TASKBENCH_REVISION"}, set(copied))
+        self.assertLessEqual({"repository", "revision"}, set(component))
+
+    def test_an_image_is_built_without_what_is_configured_for_another_folder(self):
+        self.assertIn("COPY . /taskbench", (ROOT / "ci/Containerfile").read_text(encoding="utf-8"))
+        left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        self.assertLessEqual({"/build/", "/.cache/"}, set(left_out))
+
     def test_options_are_those_of_gate_pr_and_of_the_gate(self):
         of_script = re.findall(r"(?m)^    (--[\w-]+)\)", (ROOT / "scripts/gate-pr").read_text())
         self.assertIn("--taskbench", of_script)
@@ -226,6 +243,17 @@ class Security(unittest.TestCase):
             self.assertIn(f"({IS_MEASURED}) && 'Slower?' || '", job["name"])
             self.assertIn(f"({IS_MEASURED}) && ", workflow["concurrency"]["group"])
             self.assertTrue(workflow["concurrency"]["group"].endswith("|| github.run_id }}"))
+
+    def test_a_merge_queue_gets_the_check_that_it_may_require(self):
+        for path in (*GATES, ROOT / "ci/github/gate-parts.yml"):
+            workflow = parsed(path)
+            self.assertIn("merge_group", workflow[True])
+            # One group of all in the queue would cancel all but the last.
+            self.assertTrue(workflow["concurrency"]["group"].startswith(
+                "gate-${{ github.event.pull_request.number || github.run_id }}"))
+            base = (parsed(ACTION)["inputs"]["base"]["default"] if path in GATES else
+                    workflow["jobs"]["build"]["steps"][2]["env"]["BASE"])
+            self.assertTrue(base.startswith("${{ github.event.merge_group.base_sha || "), base)
 
     def test_the_request_is_checked_out_merged_so_that_old_ones_have_the_recipe(self):
         for path in GATES:
@@ -373,7 +401,7 @@ class ShellParts(unittest.TestCase):
 
     def test_github_installs_the_taskbench_that_is_asked_for(self):
         self.stand_in("scripts/install-taskbench")
-        self.step("Install taskbench", REPOSITORY="https://x/y z", PACKAGE="f00")
+        self.step("Install taskbench", REPOSITORY="https://x/y z", REVISION="f00", PACKAGE="f00")
         self.assertEqual(self.called(), [
             "install-taskbench<--repository><https://x/y z><--revision><f00>"
             f"<--cache><{self.folder}/.cache/taskbench-package>"])
@@ -396,6 +424,9 @@ class ShellParts(unittest.TestCase):
             self.assertEqual(key(), package)
             (action / "a source.cpp").write_text("int x;")
             self.assertNotEqual(key(), package)
+            package = key()
+            self.stand_in(action / "build/package/built by an earlier gate")
+            self.assertEqual(key(), package)
             self.assertEqual(key(REVISION="f00"), "package=f00")
             self.assertEqual(key(TASKBENCH="/usr/bin/taskbench"), "package=")
             self.calls.write_text("")
@@ -404,6 +435,10 @@ class ShellParts(unittest.TestCase):
             self.assertEqual(self.called(), [
                 f"install-taskbench<--source><{elsewhere}><--revision><f00>"
                 f"<--cache><{self.folder}/.cache/taskbench-package>"])
+            # Its sources are not those of another commit.
+            self.step("Install taskbench", REVISION="f00", PACKAGE="f00",
+                      SCRIPTS=str(action / "scripts"), GITHUB_ACTION_PATH=elsewhere)
+            self.assertIn("<--repository><><--revision><f00>", self.called()[-1])
 
     def test_github_action_in_its_own_repository_builds_the_judge_from_the_base(self):
         self.stand_in("scripts/gate-pr")
@@ -436,6 +471,9 @@ class ShellParts(unittest.TestCase):
                 "bash", text, FOLDER="gate", GITHUB_STEP_SUMMARY=str(summary))
             self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(summary.read_text(), "### PASS\n")
+        (self.folder / "gate/comment.md").write_text("x" * 2**21)
+        self.run_part("bash", text, FOLDER="gate", GITHUB_STEP_SUMMARY=str(summary))
+        self.assertLess(summary.stat().st_size, 2**20)
 
     def test_github_hands_what_was_measured_to_a_tracker_that_is_named(self):
         [push] = [step for step in steps_of(parsed(TRACK)) if "run" in step]
@@ -461,7 +499,7 @@ class ShellParts(unittest.TestCase):
     def gitlab_gate(self, **variables):
         self.stand_in("scripts/gate-pr", "exit 3")
         given = {
-            "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
+            "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base", "CI_PIPELINE_ID": "7",
             **parsed(GITLAB)["taskbench-gate"]["variables"], **variables,
         }
         self.calls.write_text("")
@@ -470,11 +508,21 @@ class ShellParts(unittest.TestCase):
         return self.called()[-1]
 
     def test_gitlab_compares_with_the_commit_that_the_request_left(self):
-        common = ("<--out><taskbench-gate><--explain><-->"
+        common = ("<--out><taskbench-gate/7><--explain><-->"
                   "<--budget><5m><--delta><3%><--title><taskbench>")
         self.assertEqual(self.gitlab_gate(), f"gate-pr<--base><base><--head><abc>{common}")
         merged = self.gitlab_gate(CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="source")
         self.assertEqual(merged, f"gate-pr<--base><base><--head><source>{common}")
+
+    def test_gitlab_comments_on_no_file_of_another_pipeline(self):
+        self.stand_in("bin/apt-get")
+        self.stand_in("bin/git", "mkdir -p trusted/scripts && printf '#!/bin/sh\\necho \"$*\"\\n' "
+                                 ">trusted/scripts/gate-comment && chmod +x trusted/scripts/*")
+        given = parsed(GITLAB)["taskbench-comment"]["variables"]
+        answer = self.run_part("sh", gitlab_script("taskbench-comment"), **given,
+                               CI_DEFAULT_BRANCH="main", CI_REPOSITORY_URL="u", CI_PIPELINE_ID="7")
+        self.assertEqual(
+            answer.stdout, "--folder taskbench-gate/7 --marker taskbench-gate gitlab\n")
 
     def test_gitlab_compares_another_project(self):
         call = self.gitlab_gate(
@@ -533,7 +581,8 @@ class ShellParts(unittest.TestCase):
                                  f">{scripts}/$name; chmod +x {scripts}/$name; done")
         variables = {**parsed(GITLAB)["taskbench-gate"]["variables"],
                      **jobs["taskbench-gate"]["variables"],
-                     "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base"}
+                     "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
+                     "CI_PIPELINE_ID": "7"}
         answer = self.run_part(
             "sh", gitlab_script("taskbench-gate", "before_script") + "\n" +
             gitlab_script("taskbench-gate"), **variables)

@@ -71,7 +71,7 @@ class Verdicts(AbTest):
                  self.program("b", "sort=3000 hash=500", noise=0.2))
         run = "--max-blocks 23 --alpha 0.1% --journal j --json r.json"
         answer = self.ab(*sides, run, status=1)
-        self.assertRegex(answer.stdout, r"(?m)^sort +FAIL .* 16 of 23 ")
+        self.assertRegex(answer.stdout, r"(?m)^sort +FAIL .* 19 of 23 ")
         measured = [sorted(sample["real_ns"]) for sample in self.result()["samples"]]
         blocks = {row["name"]: row["blocks"] for row in self.result()["benchmarks"]}
         self.assertEqual(blocks["hash"], 23)
@@ -669,6 +669,7 @@ class Refusals(AbTest):
             "--workload srot": "did you mean 'sort'?",
             "--delta 0": "--delta",
             "--delta much": "is not a percentage; write 3% or 0.03",
+            "--delta 3": "'3' is not a percentage; write 3%",
             "--alpha 50%": "--alpha",
             "--budget 0s": "--budget",
             "--max-blocks 0": "--max-blocks",

@@ -49,7 +49,7 @@ class BadStores(BaselineTest):
             **{f"{command} --store nothing": missing for command in ("list", "show", "compare")},
             "save --store file/deeper": "is not a folder",
             "save --store loop/deeper": "/loop is not a folder",
-            "save --store /proc/x": "cannot write",
+            "save --store /proc/x": "--store /proc/x: cannot write",
         })
 
     def test_what_is_no_journal_is_called_that_and_left_alone(self):

@@ -2,9 +2,11 @@
 """What `taskbench gate` builds revisions with, and when it builds them again."""
 
 import os
+import shutil
+import time
 from unittest import mock
 
-from gate_test import GateTest
+from gate_test import REVISIONS, GateTest
 from taskbench_command import main
 
 
@@ -45,6 +47,13 @@ class Flags(BuildTest):
                 (self.repository / file).unlink()
 
 
+class Submodules(BuildTest):
+    def test_a_build_that_may_lack_them_is_told_how_to_fetch_them(self):
+        self.commit("broken", **{"build": "exit 3\n", ".gitmodules": ""})
+        answer = self.gate("--build-only head", status=5)
+        self.assertIn("'git submodule update --init --recursive && ...'", answer.stderr)
+
+
 class Cached(BuildTest):
     def setUp(self):
         super().setUp()
@@ -57,14 +66,16 @@ class Cached(BuildTest):
         return len(self.built())
 
     def test_other_flags_mean_another_build(self):
-        for name in ("RUSTFLAGS", "CGO_CFLAGS", "CMAKE_BUILD_TYPE"):
+        for name in ("RUSTFLAGS", "GIT_LFS_SKIP_SMUDGE", "CMAKE_BUILD_TYPE"):
             with self.subTest(name):
                 counts = [self.count_of_builds(**{name: value}) for value in "aaba"]
                 self.assertEqual(counts, [2, 0, 2, 0])
 
     def test_another_tool_chain_means_another_build(self):
         path = {"PATH": f"{self.folder}/tools:{os.environ['PATH']}"}
-        for name, env in (("cc", path), ("rustc", path),
+        behind = {"PATH": f"{self.folder}/wrappers:{path['PATH']}"}
+        self.script("wrappers/cc", "# as that of ccache")
+        for name, env in (("cc", behind), ("rustc", path),
                           ("other-cc", {**path, "CC": "other-cc -m64"}),
                           ("home/toolchains/stable/bin/rustc",
                            {"RUSTUP_HOME": f"{self.folder}/tools/home"})):
@@ -74,6 +85,29 @@ class Cached(BuildTest):
                 self.assertEqual(self.count_of_builds(**env), 0)
                 self.script(f"tools/{name}", "# of another version")
                 self.assertEqual(self.count_of_builds(**env), 2)
+
+    def test_a_git_that_knows_no_format_of_paths_finds_the_same_builds(self):
+        self.count_of_builds()
+        self.script("tools/git", 'case $2 in --path-format=*) echo "$2"; set -- "$1" "$3" ;; esac\n'
+                                 f'exec {shutil.which("git")} "$@"')
+        self.assertEqual(
+            self.count_of_builds(PATH=f"{self.folder}/tools:{os.environ['PATH']}"), 0)
+
+    def test_a_build_in_use_is_kept(self):
+        self.commit("slow", build=self.build_script(f"touch {self.folder}/waits; sleep 60"))
+        trial = self.start(f"gate {REVISIONS} {self.how}", cwd=self.repository)
+        self.wait_until(self.written("waits"), trial)
+        [base] = self.folder.glob(f"cache/*/{self.base}-*/built")
+        for number in range(15):
+            other = self.write(f"{base.parent.parent}/other-{number}/built")
+            os.utime(other, times=(time.time() + 1000,) * 2)
+        for is_used in (True, False):
+            self.commit("newer", build=self.build_script(), notes=f"{is_used}")
+            self.gate("--build-only head")
+            self.assertEqual(base.exists(), is_used)
+            self.assertEqual((base.parent / "source").exists(), is_used)
+            trial.kill()
+            trial.wait()
 
 
 if __name__ == "__main__":

@@ -301,12 +301,15 @@ class OtherTools(CompareTest):
                          r"BenchmarkSort +\| +102[.]0 ns .*\| +– +\| +5 +\|")
 
     def test_a_folder_of_criterion_is_a_result(self):
-        for side, ns in (("old", 100.0), ("new", 300.0)):
-            folder = self.folder / side / "sort/new"
+        def add(folder, ns):
+            folder = self.folder / folder / "new"
             folder.mkdir(parents=True)
             (folder / "benchmark.json").write_text('{"full_id": "sort"}')
             (folder / "sample.json").write_text(
                 json.dumps({"iters": [1.0] * 9, "times": [ns + i for i in range(9)]}))
+
+        add("old/sort", 100.0)
+        add("new/sort", 300.0)
         answer = self.compare("old new --format json", status=3)
         [row] = json.loads(answer.stdout)["benchmarks"]
         self.assertEqual(row["name"], "sort")
@@ -314,6 +317,12 @@ class OtherTools(CompareTest):
         (self.folder / "none").mkdir()
         self.assertIn("is a folder without samples of Criterion",
                       self.compare("old none", status=2).stderr)
+        add("new/sort_2", 200.0)
+        self.assertIn("new: 'sort' is there twice: two benchmarks have that name",
+                      self.compare("old new", status=2).stderr)
+        add("zero/sort", -4.0)
+        self.assertIn("zero: 'sort' takes 0 ns",
+                      self.compare("old zero", status=2).stderr)
 
 
 class Refusals(CompareTest):
@@ -352,6 +361,14 @@ class Refusals(CompareTest):
                 self.assertEqual(result.stdout.isascii(), is_ascii, result.stdout)
         self.assertIn("+100.0 %", result.stdout)
 
+    def test_in_ascii_columns_stay_aligned(self):
+        base, head = (self.files(side, 5, {"漢字": ns, "sort": ns})
+                      for side, ns in (("base", 1000), ("head", 1300)))
+        answer = self.compare(f"--base {base} --head {head}", status=1, env={"LC_ALL": "C"})
+        lines = answer.stdout.splitlines()[:3]
+        self.assertIn(" ~ ", lines[1])
+        self.assertEqual(len({len(line) for line in lines}), 1, answer.stdout)
+
     def test_exact_counts_of_nothing_are_a_wrong_file(self):
         document = self.load(self.file("good", {"x": 1}))
         document["taskbench"] = {"cases": [{"name": "x", "events_per_iteration": [
@@ -380,15 +397,17 @@ class Refusals(CompareTest):
             for side, other in (("head", "base"), ("base", "head")):
                 self.refused(
                     f"compare --{other} {base} --{side} one,{again}",
-                    says=f"--{side}: one and {again} are the same result, of one process")
+                    says=f"--{side}: one and {again} are the same result; leave one out")
         self.compare("one copy", status=3)
 
     def test_nothing_in_common(self):
         for name, benchmark in (("a", "x"), ("b", "y"), ("one", "spawn/workers:1"),
                                 ("two", "spawn/workers:2")):
             self.file(name, {benchmark: 1})
+        self.file("empty", {})
         self.refuse("compare", {
             "a b": "the first has x; the second has y",
+            "a empty": "the first has x; the second has none",
             "one two": "'spawn/workers:1' is near 'spawn/workers:2': --map OLD=NEW renames",
         })
 
@@ -397,7 +416,7 @@ class Refusals(CompareTest):
         self.refuse("compare", {
             **{words: "compare takes two files"
                for words in ("", "a", "--base a", "a --head a")},
-            "a a a": "a and a are the same result, of one process",
+            "a a a": "a and a are the same result; leave one out",
             **{words: "give columns in one way only"
                for words in ("--column x=a a", "--by workers", "--by workers --base a --head a")},
             "--column a": "'a' is not NAME=FILE",

@@ -2,7 +2,6 @@
 // handling of flags, filters, threads, ranges and failures is too complex to imitate.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -75,7 +76,7 @@ class Commands(CommandTest):
         for command, why in (
                 ("sh -c 'echo no luck >&2; exit 3'", "exited with status 3: no luck"),
                 ("sh -c 'kill -9 $$'", r"was killed by signal 9 \(Killed\)"),
-                ("/no/such", "cannot be started: No such file"),
+                ("/no/such", "'/no/such' cannot be started: No such file"),
                 (f"{script}", "exited with status 7")):
             answer = self.run_commands(f"x={command}", "fine=true", status=5)
             self.assertRegex(answer.stderr, f"x: {why}")
@@ -83,6 +84,12 @@ class Commands(CommandTest):
             self.assertRegex(case["errors"][0], why)
             self.assertEqual(self.rows("x"), [])
             self.assertEqual(len(self.rows("fine")), 3)
+
+    def test_how_one_ends_is_known_even_if_the_parent_process_ignores_its_children(self):
+        answer = self.run_commands(
+            "false", status=5,
+            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertIn("false: exited with status 1", answer.stderr)
 
     def test_one_that_wants_a_terminal_or_prints_much_is_measured_or_fails_at_once(self):
         self.run_commands("x=sh -c 'head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2'",
@@ -183,6 +190,8 @@ class Commands(CommandTest):
         self.assertEqual((self.folder / "lines").read_text().split(), ["10"])
         answer = self.run_commands(f"x={script}", options="--input missing", status=5)
         self.assertIn("x: --input missing: No such file or directory", answer.stderr)
+        self.run_commands("x=cat", options="--setup 'cp text made' --input made --repetitions 1 "
+                                           "--min-time 1ms")
 
     def test_what_it_prints_goes_where_it_is_told_to(self):
         self.run_commands("x=echo {n}", options="--param n=1,22 --output out-{n} "
@@ -195,6 +204,8 @@ class Commands(CommandTest):
         self.assertNotIn("lost", answer.stdout + answer.stderr)
         answer = self.run_commands("x=true", options="--output no/folder", status=5)
         self.assertIn("x: --output no/folder: No such file or directory", answer.stderr)
+        answer = self.run_commands("x=true", options="--output .", status=5)
+        self.assertIn("x: --output .: Is a directory", answer.stderr)
         full = self.run_commands("x=sh -c 'echo all; exit $?'", options="--output /dev/full",
                                  status=5)
         self.assertRegex(full.stderr, "x: exited with status")
@@ -439,6 +450,7 @@ class Frameworks(CommandTest):
         self.fails_in("pytest", "pytest", "t.py::test_b[x]", "t.py::test_a[x]", cpu=True)
         words = self.only("pytest", "pytest", "t.py::test_b[x]")
         self.assertEqual(words[-2:], ["-k", "test_b"])
+        self.assertIn("--benchmark-enable", words)  # the configuration may disable them
 
     def test_pyperf(self):
         self.fails_in("pyperf", "pyperf", "b", "a")
@@ -521,14 +533,16 @@ class Compared(CommandTest):
         self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash a file": "PASS"})
         self.assertEqual(self.load("r.json")["setup"]["cpu_time_of"], {})
 
-    def test_a_step_of_the_last_printed_digit_is_no_slowdown_and_its_size_is_the_noise_floor(self):
-        def whole(ns):
-            return self.write(f"of_{ns}", "#!/bin/sh\nfor i in $(seq $TASKBENCH_REPETITIONS); do\n"
-                              f"echo sort {ns} ns; done\n", 0o755)
+    def whole(self, ns):
+        """Returns a program that prints a time in whole nanoseconds."""
+        return self.write(f"of_{ns}", "#!/bin/sh\nfor i in $(seq $TASKBENCH_REPETITIONS); do\n"
+                          f"echo sort {ns} ns; done\n", 0o755)
 
+    def test_a_step_of_the_last_printed_digit_is_no_slowdown_and_its_size_is_the_noise_floor(self):
         for head, status in ((20, 0), (21, 0), (23, 1)):
             (self.folder / "j").unlink(missing_ok=True)
-            answer = self.compare(f"{whole(20)} base", whole(head), "--kind lines", status=status)
+            answer = self.compare(f"{self.whole(20)} base", self.whole(head), "--kind lines",
+                                  status=status)
             [row] = self.load("r.json")["benchmarks"]
             self.assertAlmostEqual(row["delta"], 1 / 19.5)
             said = " ".join(answer.stdout.split())
@@ -586,14 +600,17 @@ class Compared(CommandTest):
         answer = self.taskbench("ab --resume --journal j --kind command", status=2)
         self.assertIn("--kind", answer.stderr)
 
-    def test_a_baseline_keeps_the_kind_of_its_program(self):
+    def test_a_baseline_keeps_the_kind_of_its_program_and_has_the_floor_of_its_digits(self):
         cpus = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, cpus)
         os.sched_setaffinity(0, {max(cpus)})  # where the canary takes least
         self.taskbench("baseline save --processes 7 --kind lines --store s --allow-busy --program",
-                       self.printing("a"))
-        self.taskbench("baseline compare --store s --processes 7 --allow-busy --program",
-                       self.printing("b", 1.5), status=(1, 3, 4))
+                       self.whole(20))
+        answer = self.taskbench("baseline compare --store s --processes 7 --allow-busy "
+                                "--json r.json --program", self.whole(30), status=(1, 3, 4))
+        [row] = self.load("r.json")["benchmarks"]
+        self.assertAlmostEqual(row["against_baseline"]["delta"], 1 / 19.5)
+        self.assertIn("the program prints times in steps of 1 ns", " ".join(answer.stdout.split()))
         stored = [json.loads(path.read_text()) for path in (self.folder / "s").rglob("*.json")]
         self.assertEqual({each["program"]["kind"] for each in stored}, {"lines"})
 

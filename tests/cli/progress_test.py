@@ -43,6 +43,21 @@ class OnATerminal(TerminalTest):
         updates = re.findall(r"\r([^\r\x1b]*)\x1b\[K", text)
         self.assertEqual(max(len(update) for update in updates), 39)
 
+    def test_names_do_not_control_the_terminal_and_are_cut_between_characters(self):
+        command = "sh -c 'sleep 0.02 # " + 30 * "漢" + "\x1b[2J\n'"
+        for columns in (100, 180):
+            with self.subTest(columns):
+                text = self.shown("run", "--command", command, "--repetitions", "3",
+                                  "--min-time", "20ms", stdout=False, columns=columns,
+                                  env={"LC_ALL": "C.UTF-8"})
+                updates = re.findall(r"\r([^\r\x1b]*)\x1b\[K", text)
+                self.assertTrue(any("漢" in update for update in updates), text)
+                self.assertLessEqual(max(
+                    sum(2 if unicodedata.east_asian_width(c) == "W" else 1 for c in update)
+                    for update in updates), columns - 1)
+                self.assertNotIn("[2J", text.replace("\ufffd[2J", ""))
+                self.assertNotIn("\n", without_note_of_drift(text).rstrip("\r\n"))
+
     def test_table_comes_after_the_line_is_gone(self):
         text = self.run_shown("chained_spawn", small={"min_time": "50ms"})
         table = text[text.rindex("\r\x1b[K") :]

@@ -45,6 +45,9 @@ class Names(CommandTest):
             "run --wrokers 2": "'--wrokers'; did you mean '--workers'?",
             "run --jsonflat=x": "'--jsonflat'; did you mean '--json-flat'?",
             "--verison": "unknown option '--verison'; did you mean '--version'?",
+            "--format csv list": "'--format' is an option of `taskbench list`: write it directly",
+            "baseline --store st list": "'--store' is an option of `taskbench baseline list`: ",
+            "list -- --format csv": "'--format' is an option of `taskbench list`: ",
             "run -x": "unknown option '-x'",
             "run --param taks=1": "'taks'; did you mean 'tasks'?",
             "run --param chained_spawn.lenght=1":

@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 
 class ReportTest(CommandTest):
-    def result(self, path, names=("sort", "hash"), date="2026-01-01T00:00:00Z", ns=100, count=7,
+    def result(self, path, names=("sort", "hash"), date="2026-01-01T00:00:00Z", ns=100,
                **context):
         rows = [
             {
@@ -59,7 +59,7 @@ class ReportTest(CommandTest):
                 "iterations": 10, "time_unit": "ns", "real_time": ns * (1 + index / 100),
                 "cpu_time": ns, "items_per_second": 5,
             }
-            for name in names for index in range(count)
+            for name in names for index in range(7)
         ]
         context = {"date": date, "host_name": "host", "num_cpus": 2, **context}
         self.write(path, json.dumps({"context": context, "benchmarks": rows}))
@@ -330,7 +330,7 @@ class Refused(ReportTest):
         shutil.copy(self.folder / "r.json", self.folder / "copy")
         (self.folder / "link").symlink_to("r.json")
         self.refuse("report --out out r.json", {
-            again: f"r.json and {again} are the same result, of one process; leave one out"
+            again: f"r.json and {again} are the same result; leave one out"
             for again in ("./r.json", "link", "copy")
         })
         self.assertFalse((self.folder / "out").exists())

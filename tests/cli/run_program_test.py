@@ -101,6 +101,16 @@ class RunProgram(SchemaCase, CommandTest):
         answer = self.measure(fails, "--kind lines", status=5)
         self.assertIn("fails' exited with status 3: no luck", answer.stderr)
 
+    def test_a_late_process_that_fails_leaves_what_the_others_have_measured(self):
+        program = self.script("fails", "echo >>runs; [ $(wc -l <runs) -lt 4 ] || exit 3\n"
+                              "echo sort 1 ms")
+        answer = self.measure(program, "--kind lines --format csv", status=5)
+        self.assertRegex(answer.stderr, "fails' exited with status 3; the results are partial\n")
+        self.assertTrue(self.load("r.json")["taskbench"]["partial"])
+        self.assertEqual(len(self.rows("sort")), 2)  # the first run does not count
+        [titles, *records] = [line.split(",") for line in answer.stdout.splitlines()]
+        self.assertEqual([dict(zip(titles, each))["cpu_ns"] for each in records], ["", ""])
+
     def test_a_process_that_does_not_end_in_time_is_killed(self):
         answer = self.measure(self.script("hangs", "exec sleep 1000"),
                               "--kind lines --timeout 0.2s", status=5)
@@ -126,6 +136,7 @@ class RunProgram(SchemaCase, CommandTest):
             "--program ''": "--program: it is empty",
             "--program \"'a\"": "--program ''a': the quote ' is not closed",
             "--program ./missing": "--program: './missing' ",
+            "--program ./ --kind lines": "--program: './' is a directory; name the program in it",
             "--program true": "--program: 'true' lists no benchmarks",
             "--program true --kind comand": "did you mean 'command'?",
             f"{program} --workload BM_sun/1000": "did you mean 'BM_sum/1000'?",

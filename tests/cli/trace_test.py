@@ -23,12 +23,12 @@ HALF_NS = 0.0005
 
 
 class TraceTest(CommandTest):
-    def parameters(self, workload, value=20):
+    def parameters(self, workload):
         """Returns options that make an iteration of this workload short."""
         def most(row):  # their time grows faster than the value
             return row["default"] if row["name"] in ("n", "depth") else row["max"]
         rows = [row for row in self.listed("parameters") if row["workload"] == workload]
-        return " ".join(f"--param {row['name']}={max(row['min'], min(most(row), value))}"
+        return " ".join(f"--param {row['name']}={max(row['min'], min(most(row), 20))}"
                         for row in rows)
 
     def trace(self, workload, options=""):

@@ -132,6 +132,8 @@ class Examples(unittest.TestCase):
                 early = self.run_example("http_client", url + "?early")
                 self.assertEqual(early.stdout, "one and another")
                 self.assertTrue(early.stderr.startswith("HTTP/1.1 200 OK\n"), early.stderr)
+                part = self.run_example("http_client", url + "#part")
+                self.assertEqual(part.stdout, "one and another")
                 cut = self.run_example("http_client", url + "/cut", check=False)
                 self.assertEqual((cut.returncode, cut.stdout, cut.stderr),
                                  (1, "", "http_client: the server's answer was cut\n"))
@@ -151,6 +153,13 @@ class Examples(unittest.TestCase):
 
     def test_payments_pass_with_ten_thousand_seeds(self):
         self.assertEqual(self.run_example("payments_test").stdout, "10000 seeds passed\n")
+
+    def test_payments_do_not_pass_without_a_seed(self):
+        for seeds in ("0", "-1", "many"):
+            with self.subTest(seeds):
+                result = self.run_example("payments_test", seeds, check=False)
+                self.assertEqual((result.returncode, result.stdout, result.stderr),
+                                 (1, "", "payments_test: SEEDS is a whole number, 1 or more\n"))
 
     def test_a_bug_in_payments_is_found_by_a_seed_that_finds_it_again(self):
         found = self.run_example("payments_test_with_bug", check=False)

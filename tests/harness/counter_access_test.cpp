@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
-#include <string>
 
 #include "tests/harness/fake_root.hpp"
 

@@ -95,6 +95,17 @@ TEST_F(DriftTest, own_time_beyond_the_ticks_is_no_negative_share_of_others) {
   EXPECT_EQ(*drift_between(before, read(10, 10.3)).others_share, 0);
 }
 
+TEST_F(DriftTest, what_other_cpus_than_before_have_done_is_unknown) {
+  stat(5, 1, 4);
+  const MachineReading before = read(0, 0);
+  root_.allow_cpus("0-2");  // the third has been busy for longer than the other two
+  const auto drift = drift_between(before, read(10, 0));
+  EXPECT_EQ(drift.others_share.reason, "the CPUs that this process may use have changed");
+  EXPECT_FALSE(drift.stolen_share);
+  root_.allow_cpus("1-2");
+  EXPECT_FALSE(use_between(before, read(10, 0)).cpu);
+}
+
 TEST_F(DriftTest, counts_grow) {
   const MachineReading before = read(0, 0);
   root_.write("proc/vmstat", "pswpin 103\npswpout 21\n");

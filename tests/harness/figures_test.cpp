@@ -17,10 +17,10 @@ namespace {
 using namespace workloads;
 
 Figures figures_of(std::string_view workload, std::string_view scheduler, unsigned workers,
-                   ParameterValues values, int iterations = 3) {
+                   ParameterValues values) {
   rt::Runtime runtime = rt::Runtime::Builder{}.scheduler(scheduler).workers(workers).build();
   const auto instance = find(workload)->make(runtime, values);
-  for (int i = 0; i < iterations; ++i) instance->run_iteration();
+  for (int i = 0; i < 3; ++i) instance->run_iteration();
   EXPECT_EQ(instance->verify(), std::nullopt);
   Figures figures = instance->take_figures();
   EXPECT_TRUE(instance->take_figures().empty()) << "they were taken before";

@@ -1,6 +1,7 @@
 // run_process(): every way in which a program can end, or fail to end.
 #include "harness/os/process.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "harness/bench/usage.hpp"
+#include "harness/os/descriptor.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -186,6 +188,13 @@ TEST(process_test, garbage_without_end_is_bounded) {
   EXPECT_EQ(outcome.errors, "end\n");
 }
 
+TEST(process_test, output_that_comes_as_fast_as_it_is_read_does_not_hold_its_reader) {
+  const Descriptor endless(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  std::string kept;
+  EXPECT_TRUE(drain(endless.get(), kept, 10, false));
+  EXPECT_EQ(kept, std::string(10, '\0'));
+}
+
 /// Whether the process is gone, or will be in a moment.
 bool ends(pid_t pid) {
   const std::filesystem::path stat = "/proc/" + std::to_string(pid) + "/stat";
@@ -269,6 +278,14 @@ TEST(process_test, a_program_is_waited_for_where_this_process_ignores_its_childr
 
 TEST(process_test, its_standard_input_is_empty) {
   EXPECT_EQ(shell("cat; echo done").output, "done\n");
+}
+
+TEST(process_test, its_standard_input_is_empty_even_if_this_process_has_none) {
+  const Descriptor kept(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::close(STDIN_FILENO);
+  const ProcessOutcome outcome = shell("cat && echo done");
+  if (kept.is_open()) ::dup2(kept.get(), STDIN_FILENO);
+  EXPECT_EQ(outcome.output, "done\n");
 }
 
 TEST(process_test, variables_are_added_and_replaced) {

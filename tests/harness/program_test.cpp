@@ -85,6 +85,25 @@ TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
             "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)(/|$)");
 }
 
+TEST_F(Scripts, a_google_benchmark_program_that_does_not_know_of_interleaving_is_measured) {
+  const auto path =
+      script("g",
+             "[ \"$1\" = --benchmark_list_tests=true ] && echo BM_a && exit\n"
+             "for word; do\n"
+             "  case $word in\n"
+             "    --benchmark_out=*) out=${word#*=} ;;\n"
+             "    *interleaving*) exit 1 ;;\n"
+             "  esac\n"
+             "done\n"
+             "[ \"$BENCHMARK_ENABLE_RANDOM_INTERLEAVING\" = true ] && [ -n \"$out\" ] || exit 1\n"
+             "echo '{\"benchmarks\": [{\"name\": \"BM_a\", \"iterations\": 1, \"real_time\": 7, "
+             "\"cpu_time\": 7}]}' >\"$out\"");
+  const Program program = Program::find_out({path}, {});
+  EXPECT_EQ(&program.kind(), &google_benchmark_kind());
+  const model::Run run = program.measure({}, folder_ / "r.json", {});
+  EXPECT_EQ(run.cases.at(0).repetitions.at(0).real_ns, 7);
+}
+
 /// Names of `beginning` and a number, together at least as long as `bytes`.
 Words many_names(const std::string& beginning, std::size_t bytes) {
   Words names;
@@ -229,6 +248,19 @@ TEST_F(Scripts, a_relative_command_means_the_same_in_another_folder) {
   EXPECT_EQ(Program::find_out({path.string()}, {}, {.folder = "/"}).listed(), Words{"BM_a"});
 }
 
+TEST_F(Scripts, a_list_of_criterion_in_which_names_are_cut_off_is_not_used) {
+  const auto listing = [&](const std::string& name) {
+    const auto path = script("c", "case $* in *--list*) echo '" + name + ": bench' ;; esac");
+    const Program program = Program::find_out({path}, {}, {.kind = &criterion_kind()});
+    EXPECT_EQ(&program.kind(), &criterion_kind());
+    return program.listed();
+  };
+  EXPECT_EQ(listing("sort..."), Words{"sort..."});
+  const std::string long_name(100, 'x');
+  EXPECT_EQ(listing(long_name), Words{long_name});
+  EXPECT_EQ(listing(long_name + "..."), Words{});
+}
+
 /// Answers like a test binary of Go, without Go.
 class Go : public Scripts {
  protected:
@@ -275,6 +307,20 @@ TEST_F(Go, is_asked_for_names_without_the_number_of_cpus_while_these_are_not_kno
   EXPECT_EQ(fib.measure(request, folder_ / "unused", {}).cases.at(0).name, "BenchmarkFib/n-30");
   request.benchmarks = {"BenchmarkFib/n-30"};
   EXPECT_EQ(fib.arguments(request, "").back(), "-test.benchmem");
+}
+
+TEST_F(Go, is_asked_for_names_without_a_number_of_cpus_that_the_command_chooses) {
+  const auto path = script("sort.test", "echo BenchmarkSort");
+  const Program sort = Program::find_out({path, "-test.cpu=2,4"}, {}, {.kind = &go_kind()});
+  EXPECT_EQ(sort.listed(), Words{}) << "results have other names";
+  const Program two = Program::find_out({path, "-test.cpu", "2"}, {}, {.kind = &go_kind()});
+  EXPECT_EQ(two.listed(), Words{"BenchmarkSort"});
+  SampleRequest request;
+  request.benchmarks = {"BenchmarkSort-2"};
+  EXPECT_EQ(sort.arguments(request, "")[4], "-test.bench=^(BenchmarkSort-2|BenchmarkSort)$");
+  request.benchmarks = {"BenchmarkHash/sha-256-4", "BenchmarkHash/md-5-2"};
+  EXPECT_EQ(sort.arguments(request, "")[4],
+            "-test.bench=^(BenchmarkHash)$/^(sha-256-4|sha-256|md-5-2|md-5)$");
 }
 
 TEST_F(Go, keeps_digits_at_the_end_of_what_is_requested) {

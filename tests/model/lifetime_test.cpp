@@ -45,6 +45,54 @@ TEST(Lifetime, of_an_atomic_that_another_thread_is_only_making_does_not_end) {
   expect_none(deleted_unused(release, acquire));
 }
 
+/// A thread makes a mutex or a condition and hands it over; this one uses it.
+template <class T>
+std::function<void()> used_elsewhere(Order store, Order load, void (*use)(T&)) {
+  return [=] {
+    Atomic<T*> place{nullptr};
+    Thread other([&] { place.store(new T, store); });
+    if (T* const made = place.load(load)) use(*made);
+    other.join();
+    delete place.load(relaxed);
+  };
+}
+
+void lock_it(Mutex& mutex) { const Guard guard(mutex); }
+
+void try_to_lock_it(Mutex& mutex) {
+  if (mutex.try_lock()) mutex.unlock();
+}
+
+void notify_it(Condition& condition) { condition.notify_one(); }
+
+TEST(Lifetime, of_a_mutex_or_condition_that_another_thread_is_only_making_has_not_begun) {
+  for (const Order store : {relaxed, release}) {
+    expect_failure("data race: a mutex is used that another thread is only making",
+                   used_elsewhere(store, relaxed, lock_it));
+    expect_failure("data race: a mutex is used that another thread is only making",
+                   used_elsewhere(store, relaxed, try_to_lock_it));
+    expect_failure("data race: a condition is used that another thread is only making",
+                   used_elsewhere(store, relaxed, notify_it));
+  }
+  expect_none(used_elsewhere(release, acquire, lock_it));
+  expect_none(used_elsewhere(release, acquire, try_to_lock_it));
+  expect_none(used_elsewhere(release, acquire, notify_it));
+}
+
+TEST(Lifetime, of_a_mutex_that_its_maker_has_unlocked_has_begun_for_who_locks_it_next) {
+  expect_none([] {
+    Atomic<Mutex*> place{nullptr};
+    Thread other([&] {
+      auto* const mutex = new Mutex;
+      lock_it(*mutex);
+      place.store(mutex, relaxed);
+    });
+    if (Mutex* const made = place.load(relaxed)) lock_it(*made);
+    other.join();
+    delete place.load(relaxed);
+  });
+}
+
 TEST(Lifetime, of_a_mutex_ends_before_another_thread_locks_it) {
   expect_failure("use after free: a mutex", [] {
     auto* mutex = new Mutex;
@@ -109,6 +157,29 @@ std::function<void()> notified(bool inside) {
 TEST(Lifetime, of_a_condition_ends_before_another_thread_notifies_it) {
   expect_failure("data race: thread 0 destroys or frees what thread 1 uses", notified(false));
   expect_none(notified(true));
+}
+
+TEST(Lifetime, of_a_condition_ends_while_another_thread_waits_for_it) {
+  expect_failure("destroys or frees a condition that thread 1 waits for", [] {
+    Mutex mutex;
+    auto* condition = new Condition;
+    bool waits = false;
+    bool done = false;
+    Thread other([&] {
+      const Guard guard(mutex);
+      waits = true;
+      while (!done) condition->wait(mutex);
+    });
+    bool too_early = false;
+    {
+      const Guard guard(mutex);
+      too_early = waits;
+      done = true;
+    }
+    if (!too_early) other.join();
+    delete condition;
+    if (too_early) other.join();
+  });
 }
 
 /// A thread writes a cell of this one's scope and says so. This one leaves the scope then.

@@ -13,7 +13,8 @@
 
 namespace taskbench::rt::model {
 
-/// Turns off the spurious failures of weak compare-exchanges, which models have by default.
+/// Turns off the spurious failures of weak compare-exchanges and try_lock, which models have by
+/// default.
 inline const mc::Options kNoWeakFailures{.weak_failures = 0};
 
 /// Prints a row of the table in docs/design/permutation_testing.md.

@@ -33,11 +33,11 @@ NOT_RUN = {"taskbench_runtime_tests": "*DeathTest*"}
 
 
 class Judge:
-    def __init__(self, build, within_s=None, kills_of_others=()):
+    def __init__(self, build, within_s=None):
         self.build = build
         self.within_s = within_s  # of each program, only tests that take this long together
         self.tests = {}  # by program: a list of (name, seconds, numbers reached)
-        self.kills = {name: 1 for name in kills_of_others}
+        self.kills = {}
         self.lock = threading.Lock()
 
     # Mutants reached by each test.

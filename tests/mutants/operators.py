@@ -174,7 +174,7 @@ class Planter:
             self.block(children)
         elif kind == kinds.IF_STMT:
             children = self.condition(cursor, children)
-            self.branches(cursor, children)
+            self.branches(children)
         elif kind in (kinds.WHILE_STMT, kinds.FOR_STMT, kinds.CXX_FOR_RANGE_STMT):
             self.statement(children[-1])
         elif kind == kinds.RETURN_STMT and self.returns_bool and children:
@@ -224,7 +224,7 @@ class Planter:
                 self.swap(before, now)
             before = now
 
-    def branches(self, cursor, children):
+    def branches(self, children):
         for child in children[1:]:
             self.statement(child)
 

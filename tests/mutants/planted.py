@@ -80,7 +80,7 @@ def run(arguments, root):
     judging = judge.Judge(build, arguments.within)
     judging.record()
     work = [mutant for mutant in chosen if mutant.name not in build.not_compiled and
-            is_due(mutant, results.all.get(mutant.name), arguments.again)]
+            is_due(results.all.get(mutant.name), arguments.again)]
     print(f"{len(chosen)} mutants, of which {len(work)} are to be judged", flush=True)
     done = Counter()
 
@@ -97,7 +97,7 @@ def run(arguments, root):
     return verdict(chosen, results.all, build.not_compiled, known)
 
 
-def is_due(mutant, result, again):
+def is_due(result, again):
     return (result is None or result["verdict"] == "not judged" or
             (again and result["verdict"] != "killed"))
 

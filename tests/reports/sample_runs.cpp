@@ -4,8 +4,6 @@
 
 #include <array>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace taskbench::reports::samples {
 namespace {

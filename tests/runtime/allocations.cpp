@@ -8,10 +8,13 @@ namespace {
 
 std::atomic<std::size_t> allocated{0};
 std::atomic<std::size_t> freed{0};
-thread_local std::size_t times_without_memory = 0;
+thread_local std::size_t times_with_memory = 0;
+thread_local std::size_t times_without_memory = 0;  // after those
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (times_without_memory != 0) {
+  if (times_with_memory != 0) {
+    --times_with_memory;
+  } else if (times_without_memory != 0) {
     --times_without_memory;
     throw std::bad_alloc();
   }
@@ -59,8 +62,11 @@ namespace taskbench::rt::tests {
 std::size_t allocations() noexcept { return allocated.load(std::memory_order_relaxed); }
 std::size_t deallocations() noexcept { return freed.load(std::memory_order_relaxed); }
 
-NoMemory::NoMemory(std::size_t times) noexcept { times_without_memory = times; }
-NoMemory::~NoMemory() { times_without_memory = 0; }
+NoMemory::NoMemory(std::size_t times, std::size_t before) noexcept {
+  times_with_memory = before;
+  times_without_memory = times;
+}
+NoMemory::~NoMemory() { times_with_memory = times_without_memory = 0; }
 
 std::optional<NoMemory>& lack_of_memory_of_this_thread() {
   static thread_local std::optional<NoMemory> lack;

@@ -13,10 +13,11 @@ namespace taskbench::rt::tests {
 /// The number of them that have been freed.
 [[nodiscard]] std::size_t deallocations() noexcept;
 
-/// Makes allocations of its thread fail for as long as it lives, or only the next `times`.
+/// Makes allocations of its thread fail for as long as it lives, or only the next `times`; `before`
+/// others succeed first.
 class NoMemory {
  public:
-  explicit NoMemory(std::size_t times = SIZE_MAX) noexcept;
+  explicit NoMemory(std::size_t times = SIZE_MAX, std::size_t before = 0) noexcept;
   NoMemory(const NoMemory&) = delete;
   NoMemory& operator=(const NoMemory&) = delete;
   ~NoMemory();

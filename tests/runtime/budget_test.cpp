@@ -1,6 +1,4 @@
 // The cooperative budget: even tasks whose channels and locks are always ready give way.
-#include <functional>
-#include <string>
 
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/sync/cancellation.hpp"

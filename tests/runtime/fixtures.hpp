@@ -156,6 +156,20 @@ class Resident {
   Census* census_;
 };
 
+/// Shuts a runtime down when it is destroyed.
+class ShutsDown {
+ public:
+  explicit ShutsDown(Runtime& runtime) : runtime_(&runtime) {}
+  ShutsDown(ShutsDown&& other) noexcept : runtime_(std::exchange(other.runtime_, nullptr)) {}
+  ShutsDown& operator=(ShutsDown&&) = delete;
+  ~ShutsDown() {
+    if (runtime_ != nullptr) runtime_->shutdown();
+  }
+
+ private:
+  Runtime* runtime_;
+};
+
 /// A gate at which tasks wait until a thread opens it. Must outlive its waiters.
 class Gate {
  public:

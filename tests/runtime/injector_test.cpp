@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <memory>
 #include <random>
 #include <thread>
 #include <vector>

@@ -1,8 +1,6 @@
 // join(): results, exceptions, aborts and yields of branches.
 #include "runtime/task/join.hpp"
 
-#include <array>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>

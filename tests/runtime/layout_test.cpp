@@ -3,9 +3,7 @@
 #include <sys/eventfd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"

@@ -116,6 +116,24 @@ TEST(MisuseDeathTest, awaiting_a_oneshot_receiver_in_two_branches) {
   EXPECT_DEATH(twice.poll(), "a oneshot Receiver is awaited by one branch of a task");
 }
 
+template <class T>
+Task<> awaits_with_an_awaiter_that_is_kept(T& awaited) {
+  auto kept = awaited.operator co_await();
+  co_await awaited;
+  co_await kept;
+}
+
+TEST(MisuseDeathTest, awaiting_once_more_with_an_awaiter_from_before) {
+  HandPolled awaited(nothing());
+  EXPECT_TRUE(awaited.poll());
+  EXPECT_DEATH(HandPolled(awaits_with_an_awaiter_that_is_kept(awaited.handle())).poll(),
+               "a JoinHandle is awaited once");
+  auto ends = sync::oneshot::channel<int>();
+  EXPECT_TRUE(ends.first.send(7));
+  EXPECT_DEATH(HandPolled(awaits_with_an_awaiter_that_is_kept(ends.second)).poll(),
+               "a oneshot receives once");
+}
+
 std::vector<Task<>> one_task() {
   std::vector<Task<>> tasks;
   tasks.push_back(nothing());

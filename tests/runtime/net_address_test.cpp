@@ -84,6 +84,21 @@ TEST(SocketAddress, what_is_no_address_is_refused_with_what_to_write) {
   EXPECT_THROW(static_cast<void>(SocketAddress::parse("unix:")), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(SocketAddress::unix_path(std::string("a\0b", 3))),
                std::invalid_argument);
+  for (const std::string& text :
+       {std::string("127.0.0.1\0.b", 12), std::string("::1\0b", 5), std::string("::1%lo\0b", 8)}) {
+    EXPECT_THROW(static_cast<void>(SocketAddress::ip(text, 80)), std::invalid_argument);
+  }
+}
+
+TEST(SocketAddress, a_path_that_looks_like_an_abstract_name_is_printed_as_a_path) {
+  sockaddr_un file{};
+  file.sun_family = AF_UNIX;
+  file.sun_path[0] = '@';
+  file.sun_path[1] = 'x';
+  const SocketAddress address(reinterpret_cast<const sockaddr*>(&file), sizeof(file));
+  EXPECT_EQ(address.text(), "unix:./@x");
+  EXPECT_EQ(SocketAddress::parse(address.text()), address);
+  EXPECT_NE(SocketAddress::parse("unix:@x"), address);
 }
 
 /// An address of zeros, in the system's form.

@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "runtime/driver/registration.hpp"

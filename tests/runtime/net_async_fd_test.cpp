@@ -340,5 +340,26 @@ TEST_F(AsyncFdOfTwoWorkers, errors_and_exceptions_of_a_users_call_come_out) {
   });
 }
 
+TEST_F(AsyncFdOfTwoWorkers, a_users_call_that_has_thrown_may_be_awaited_again) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    const auto out = AsyncFd::own(pipe.ends[0]);
+    auto in = AsyncFd::own(pipe.ends[1]);
+    int calls = 0;
+    auto writing = in.write_with([&calls](int) -> int {
+      if (++calls == 1) throw std::runtime_error("the first");
+      return calls;
+    });
+    bool has_thrown = false;
+    try {
+      co_await writing;
+    } catch (const std::runtime_error&) {
+      has_thrown = true;
+    }
+    EXPECT_TRUE(has_thrown);
+    EXPECT_EQ(co_await writing, 2);
+  });
+}
+
 }  // namespace
 }  // namespace taskbench::rt

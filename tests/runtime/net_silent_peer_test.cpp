@@ -5,12 +5,8 @@
 #include <linux/filter.h>
 #include <sys/socket.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "runtime/net/tcp.hpp"
 #include "runtime/time/sleep.hpp"

@@ -9,11 +9,9 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>

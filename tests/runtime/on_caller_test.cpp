@@ -240,6 +240,49 @@ TEST_P(OnCaller, a_thread_that_waits_for_the_drivers_place_needs_no_memory_howev
   });
 }
 
+TEST_P(OnCaller, a_thread_that_does_not_get_the_drivers_place_needs_no_memory) {
+  drive_for_one_poll(runtime_, [&] {
+    elsewhere([&] {
+      Task<> root = nothing();
+      const NoMemory no_memory;
+      runtime_.block_on(std::move(root));
+    });
+  });
+}
+
+TEST_P(OnCaller, a_shutdown_in_a_task_lets_that_of_another_thread_wait) {
+  std::atomic<bool> in_call{false};
+  std::atomic<bool> in_task{false};
+  std::atomic<bool> asks{false};
+  std::atomic<bool> release{false};
+  runtime_
+      .spawn_blocking([&] {
+        in_call.store(true);
+        EXPECT_TRUE(block_worker_until(release));
+      })
+      .detach();
+  std::thread driving([&] {
+    run([&]() -> Task<> {
+      JoinHandle<void> asking = spawn([&]() -> Task<> {
+        in_task.store(true);
+        EXPECT_TRUE(block_worker_until(asks));
+        runtime_.shutdown();
+        release.store(true);
+        co_return;
+      });
+      co_await asking;
+    });
+  });
+  EXPECT_TRUE(eventually([&] { return in_call.load() && in_task.load(); }));
+  std::thread other([&] {
+    std::this_thread::sleep_for(5ms);  // so that the shutdown below sleeps
+    asks.store(true);
+  });
+  runtime_.shutdown();
+  driving.join();
+  other.join();
+}
+
 INSTANTIATE_TEST_SUITE_P(Schedulers, OnCaller, ::testing::Values(kCurrentThread, kInTurn),
                          [](const auto& instance) { return std::string(instance.param.name); });
 INSTANTIATE_TEST_SUITE_P(Schedulers, OnDrivingCaller, ::testing::Values(kCurrentThread),

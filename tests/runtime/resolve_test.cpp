@@ -9,6 +9,7 @@
 #include <exception>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "runtime/runtime.hpp"
@@ -45,6 +46,20 @@ TEST_P(Resolve, what_cannot_be_resolved_is_named) {
     EXPECT_NE(std::string(failure.what()).find("cannot resolve 127.0.0.1:no-such-service: "),
               std::string::npos)
         << failure.what();
+  }
+}
+
+TEST_P(Resolve, what_follows_a_zero_is_not_ignored) {
+  const std::string host("127.0.0.1\0.example", 18);
+  const std::string service("80\0b", 4);
+  for (const auto& [name, port] :
+       {std::pair(host, std::string("80")), std::pair(std::string("127.0.0.1"), service)}) {
+    try {
+      resolve(name, port);
+      ADD_FAILURE() << "resolved";
+    } catch (const std::system_error& failure) {
+      EXPECT_EQ(failure.code(), std::error_code(EAI_NONAME, net::resolve_category()));
+    }
   }
 }
 

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <system_error>
 
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/no_threads.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -40,6 +44,24 @@ TEST(RuntimeBuilder, builds_as_often_as_it_is_asked) {
   Runtime first = builder.build();
   Runtime second = builder.build();
   EXPECT_EQ(first.block_on(number(1)) + second.block_on(number(2)), 3);
+}
+
+TEST(RuntimeBuilder, leaves_no_thread_behind_whichever_allocation_is_the_first_to_fail) {
+  std::atomic<int> running{0};
+  const Runtime::Builder configured = builder(kTwoWorkers)
+                                          .on_thread_start([&](unsigned) { running.fetch_add(1); })
+                                          .on_thread_stop([&](unsigned) { running.fetch_sub(1); });
+  bool built = false;
+  for (std::size_t before = 0; !built; ++before) {
+    std::optional<Runtime> runtime;
+    try {
+      const NoMemory no_memory(SIZE_MAX, before);
+      runtime.emplace(configured.build());
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(running.load(), 0) << "after " << before << " allocations";
+    }
+    built = runtime.has_value();
+  }
 }
 
 class RuntimeOn : public OnEveryScheduler {};

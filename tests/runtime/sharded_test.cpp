@@ -1,7 +1,6 @@
 // What is specific to the sharded scheduler: a task stays on the worker where it started.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <map>
 #include <thread>
 #include <vector>

@@ -62,6 +62,7 @@ class SpawnsNext {
   int left_;
 };
 Task<> hold(SpawnsNext, Resident) { co_await forever(); }
+Task<> hold(ShutsDown, Resident) { co_await forever(); }
 SpawnsNext::~SpawnsNext() {
   if (left_ > 0) spawn(hold(SpawnsNext(census_, left_ - 1), Resident(*census_))).detach();
 }
@@ -148,6 +149,34 @@ TEST_P(Shutdown, twice_is_once) {
   EXPECT_EQ(census_.living(), 0);
   runtime_->shutdown();
   EXPECT_TRUE(runtime_->shutdown_timeout(0s));
+}
+
+// It would wait for the task that is being destroyed, or for a call that waits for that.
+TEST_P(Shutdown, asked_for_by_what_a_task_held_only_begins) {
+  JoinHandle<void> task = runtime_->spawn(hold(ShutsDown(*runtime_), resident()));
+  runtime_->block_on(yield_times(10));  // so that the task waits
+  std::atomic<bool> begun{false};
+  runtime_
+      ->spawn_blocking([&begun, awaited = task.abort_handle()] {
+        begun.store(true);
+        EXPECT_TRUE(eventually([&awaited] { return awaited.is_finished(); }));
+      })
+      .detach();
+  EXPECT_TRUE(eventually([&] { return begun.load(); }));
+  runtime_->shutdown();
+  EXPECT_TRUE(task.is_finished());
+}
+
+TEST_P(Shutdown, asked_for_by_a_task_and_then_by_what_another_held_ends_both) {
+  runtime_->spawn(hold(ShutsDown(*runtime_), resident())).detach();
+  runtime_->block_on(yield_times(10));  // so that the task waits
+  const auto ask = [](Runtime* runtime, Resident) -> Task<> {
+    runtime->shutdown();
+    co_await forever();
+  };
+  runtime_->spawn(ask(&*runtime_, resident())).detach();
+  runtime_->block_on(until([&] { return census_.living() == 0; }));
+  runtime_->shutdown();  // waits for what is being destroyed
 }
 
 TEST_P(Shutdown, with_the_longest_limit_that_there_is_waits) {

@@ -3,12 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/time/timeout.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/net_support.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -75,6 +81,44 @@ TEST(Signal, puts_back_what_handled_it_before) {
   EXPECT_EQ(before_us, 1);
   std::raise(SIGUSR1);
   EXPECT_EQ(before_us, 2);
+  ASSERT_EQ(sigaction(SIGUSR1, &original, nullptr), 0);
+}
+
+std::atomic<int> earlier_signals{0};
+
+TEST(Signal, hears_of_each_signal_that_its_predecessor_does_not) {
+  struct sigaction before = {};
+  before.sa_handler = [](int) { earlier_signals.fetch_add(1); };
+  struct sigaction original = {};
+  ASSERT_EQ(sigaction(SIGUSR1, &before, &original), 0);
+  const int count = tries(1'000);
+  std::atomic<int> begun{0};
+  std::atomic<int> sent{0};
+  // Sends each signal at about the moment at which a Signal begins to listen. The system interrupts
+  // the main thread with it, which does that.
+  std::thread sender([&] {
+    for (int i = 1; i <= count; ++i) {
+      while (begun.load() < i) std::this_thread::yield();
+      for (int pause = i % 200; pause > 0; --pause) base::spin_hint();
+      ::kill(::getpid(), SIGUSR1);
+      sent.store(i);
+    }
+  });
+  build(kOneWorker).block_on([&]() -> Task<> {
+    for (int i = 1; i <= count; ++i) {
+      const int earlier = earlier_signals.load();
+      begun.store(i);
+      Signal signal(SIGUSR1);
+      while (sent.load() < i) std::this_thread::yield();
+      if (earlier_signals.load() != earlier) continue;
+      const auto heard = co_await time::timeout(5s, signal.next());
+      if (heard) continue;
+      ADD_FAILURE() << "signal " << i << " was lost";
+      break;
+    }
+    begun.store(count);
+  });
+  sender.join();
   ASSERT_EQ(sigaction(SIGUSR1, &original, nullptr), 0);
 }
 

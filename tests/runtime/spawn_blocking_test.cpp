@@ -10,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/runtime.hpp"
@@ -140,6 +142,84 @@ TEST_P(SpawnBlocking, a_shutdown_in_a_call_only_begins) {
       })
       .detach();
   block_until(done);
+}
+
+TEST_P(SpawnBlocking, a_shutdown_by_what_a_call_held_that_never_began_only_begins) {
+  Runtime runtime = builder(GetParam()).max_blocking_threads(1).build();
+  std::atomic<bool> release{false};
+  JoinHandle<void> running = occupy(runtime, release);
+  JoinHandle<void> waiting = runtime.spawn_blocking([held = ShutsDown(runtime)] {});
+  EXPECT_FALSE(runtime.shutdown_timeout(1ms));
+  EXPECT_TRUE(waiting.is_finished());
+  release.store(true);
+  runtime.shutdown();
+  EXPECT_TRUE(running.is_finished());
+}
+
+/// Says when its destruction begins, and waits in it for its release.
+class EndsSlowly {
+ public:
+  EndsSlowly(std::atomic<bool>& begun, const std::atomic<bool>& release)
+      : begun_(&begun), release_(&release) {}
+  EndsSlowly(EndsSlowly&& other) noexcept
+      : begun_(std::exchange(other.begun_, nullptr)), release_(other.release_) {}
+  EndsSlowly& operator=(EndsSlowly&&) = delete;
+  ~EndsSlowly() {
+    if (begun_ == nullptr) return;
+    begun_->store(true);
+    block_until(*release_);
+  }
+
+ private:
+  std::atomic<bool>* begun_;
+  const std::atomic<bool>* release_;
+};
+Task<> wait_and_end_slowly(EndsSlowly) { co_await forever(); }
+
+// If the one in the call waited, too, the other would sleep on.
+TEST_P(SpawnBlocking, a_shutdown_in_a_call_lets_that_of_another_thread_wait) {
+  for (const bool for_a_task : {false, true}) {
+    std::atomic<bool> begun{false};
+    std::atomic<bool> asks{false};
+    std::atomic<bool> has_asked{false};
+    std::atomic<bool> ends{false};
+    std::atomic<bool> release{false};
+    Runtime runtime = build_runtime();
+    if (for_a_task) runtime.spawn(wait_and_end_slowly(EndsSlowly(ends, release))).detach();
+    JoinHandle<void> call = runtime.spawn_blocking([&] {
+      begun.store(true);
+      block_until(asks);
+      runtime.shutdown();
+      has_asked.store(true);
+    });
+    block_until(begun);
+    std::thread other([&] {
+      if (for_a_task) block_until(ends);
+      std::this_thread::sleep_for(5ms);  // so that the shutdown below sleeps
+      asks.store(true);
+      block_until(has_asked);
+      release.store(true);
+    });
+    runtime.shutdown();
+    EXPECT_TRUE(call.is_finished());
+    other.join();
+  }
+}
+
+TEST_P(SpawnBlocking, a_shutdown_waits_for_the_task_that_one_in_a_call_destroys) {
+  std::atomic<bool> ends{false};
+  std::atomic<bool> release{false};
+  Runtime runtime = build_runtime();
+  JoinHandle<void> task = runtime.spawn(wait_and_end_slowly(EndsSlowly(ends, release)));
+  runtime.spawn_blocking([&] { runtime.shutdown(); }).detach();
+  block_until(ends);
+  std::thread other([&] {
+    std::this_thread::sleep_for(5ms);  // as above
+    release.store(true);
+  });
+  runtime.shutdown();
+  EXPECT_TRUE(task.is_finished());
+  other.join();
 }
 
 TEST_P(SpawnBlocking, a_shutdown_in_a_task_does_not_wait_for_a_call_that_waits_for_the_task) {

@@ -2,7 +2,6 @@
 // runtimes, and in patterns that have broken schedulers before.
 
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 
 #include "runtime/sync/oneshot.hpp"

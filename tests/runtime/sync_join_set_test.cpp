@@ -1,7 +1,6 @@
 // JoinSet: members are joined as they finish, however they end, and aborted together.
 #include "runtime/sync/join_set.hpp"
 
-#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -298,6 +297,18 @@ TEST(Completions, D3_an_await_that_is_never_begun_takes_no_wake_from_the_one_tha
   { const Completions::NextDone unused(*list); }
   EXPECT_TRUE(member.poll());
   EXPECT_TRUE(joiner.resumes());
+}
+
+// Otherwise the await would look into memory that is gone.
+TEST(CompletionsDeathTest, a_set_that_goes_while_an_await_has_yet_to_see_why_it_was_woken) {
+  ByHand by_hand;
+  auto set = std::make_unique<JoinSet<int>>();
+  set->spawn_on(by_hand, number(7));
+  Waiting joiner(set->join_next());
+  EXPECT_TRUE(by_hand.task->poll());
+  EXPECT_TRUE(joiner.is_woken());
+  EXPECT_DEATH(set.reset(), "a JoinSet must outlive the task that waits on it");
+  joiner.drop();
 }
 
 class JoinSetOn : public tests::OnEverySync {};

@@ -2,7 +2,6 @@
 // mpsc_channel.hpp.
 #include "runtime/sync/mpsc.hpp"
 
-#include <functional>
 #include <memory>
 #include <stdexcept>
 

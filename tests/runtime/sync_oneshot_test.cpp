@@ -2,7 +2,6 @@
 #include "runtime/sync/oneshot.hpp"
 
 #include <array>
-#include <stdexcept>
 
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"

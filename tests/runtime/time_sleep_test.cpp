@@ -13,7 +13,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "runtime/runtime.hpp"

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <optional>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include "runtime/sync/mpsc.hpp"

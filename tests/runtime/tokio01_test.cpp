@@ -46,14 +46,16 @@ TEST(Tokio01, idle_threads_end_and_are_started_again) {
   EXPECT_EQ(stopped.load(), started.load());
 }
 
-TEST(Tokio01, idle_threads_need_no_memory_to_fall_asleep_and_to_end) {
+TEST(Tokio01, idle_threads_need_no_memory_to_fall_asleep_and_to_end_and_can_do_without_others) {
   std::atomic<unsigned> stopped{0};
-  const Runtime runtime =
+  Runtime runtime =
       builder(kTokio01)
           .on_thread_start([](unsigned) { lack_of_memory_of_this_thread().emplace(); })
           .on_thread_stop([&](unsigned) { stopped.fetch_add(1); })
           .build();
   EXPECT_TRUE(eventually([&] { return stopped.load() == kTokio01.workers - 1; }));
+  // The last one, woken for a task, has no memory to start another.
+  runtime.block_on(runtime.spawn(nothing()));
 }
 
 TEST(Tokio01, a_task_from_outside_does_not_wait_behind_a_poll_while_others_are_idle) {

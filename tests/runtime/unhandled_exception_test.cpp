@@ -2,9 +2,9 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "runtime/sync/join_set.hpp"
+#include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -135,6 +135,20 @@ TEST_P(Unhandled, is_on_stderr_by_its_type_if_it_is_no_std_exception) {
   }
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "taskbench runtime: an exception ended a task that nobody awaits: int\n");
+}
+
+TEST_P(Unhandled, is_on_stderr_as_it_is_if_there_is_no_memory_for_the_line) {
+  ::testing::internal::CaptureStderr();
+  {
+    Runtime runtime = build_runtime();
+    JoinHandle<int> handle = runtime.spawn(fails("a text that no string holds without memory"));
+    runtime.block_on(until([&] { return handle.is_finished(); }));
+    const NoMemory no_memory;
+    handle.detach();
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "taskbench runtime: an exception ended a task that nobody awaits: "
+            "std::runtime_error: a text that no string holds without memory\n");
 }
 
 TEST_P(Unhandled, is_not_on_stderr_where_it_is_reported) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The scripts, run in a copy of their folder with stand-ins for the commands that they call."""
 
+import os
 import re
 import runpy
-import subprocess
 import unittest
 
 from script_case import ROOT, RepositoryTest, ScriptTest
@@ -20,6 +20,13 @@ class EveryScript(ScriptTest):
                 answer = self.run_script(f"scripts/{script}", "--help")
                 self.assertTrue(answer.stdout.startswith(f"usage: scripts/{script}"))
                 self.assertIn("\nexamples:\n", answer.stdout)
+
+    def test_cd_goes_nowhere_else(self):
+        """CDPATH leads cd to other folders, and lets it print where it goes."""
+        for path in (ROOT / "scripts").iterdir():
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            if text.startswith("#!/usr/bin/env bash") and re.search(r'^[^#\n]*\bcd "', text, re.M):
+                self.assertIn("\nunset CDPATH ", text, path)
 
     def test_ci_runs_the_test_command(self):
         self.stand_in(self.root / "scripts/test")
@@ -226,6 +233,50 @@ class Bench(ScriptTest):
         self.assertNotIn("taskbench", "".join(self.called()[2:]))
 
 
+class ComparePeers(ScriptTest):
+    def compare(self, peers, *benchmarks):
+        """Compares stand-ins for peers; returns their calls, and the tables."""
+        self.stand_in(self.root / "scripts/build")
+        for name in ("taskbench_peer", "asio_peer", "tbb_peer"):
+            # Long enough that the script reads its peak memory.
+            self.stand_in(self.root / "build/release/scripts/peers" / name,
+                          """sleep 0.1; echo '{"real_ns": 2000, "cpu_ns": 3000}'""")
+        tables = self.run_script(
+            "scripts/compare-peers", "--peers", peers, "--rounds", "1", "--seconds", "3",
+            "--threads", "1", *benchmarks, XDG_CACHE_HOME=str(self.root / "cache")).stdout
+        return [call for call in self.called() if not call.startswith("build ")], tables
+
+    def test_every_peer_spawns_the_same_and_shows_its_peak_memory(self):
+        calls, tables = self.compare("taskbench,asio,tbb", "spawn")
+        peers = {"taskbench": " work_stealing", "asio": ""}
+        if "Missing: oneTBB; the package libtbb-dev would bring it.\n" not in tables:
+            peers["tbb"] = ""
+        self.assertEqual(sorted(calls), sorted(
+            f"{peer}_peer {workload}{more}" for peer, more in peers.items()
+            for workload in ("chained_spawn 1 3 1000", "ping_pong 1 3 1000", "spawn_many 1 3 10000",
+                             "spawn_local 1 3 10000", "yield_many 1 3 200 1000")))
+        rows = re.findall(
+            r"^\| (taskbench|Asio|oneTBB) \| 2 \| 3 \| (?!0 )[\d.]+ \| [\d.,]+ \|$", tables, re.M)
+        self.assertEqual(len(rows), len(calls), tables)
+        self.assertEqual(tables.count("| time, µs | CPU, µs | peak memory, MB | switches per s |"),
+                         len(WORKLOADS.split()))
+
+    def test_forks_that_are_spawned(self):
+        calls, tables = self.compare("taskbench,asio", "joins")
+        self.assertEqual(calls, ["taskbench_peer spawned_fib 1 3 27 work_stealing",
+                                 "taskbench_peer spawned_skynet 1 3 1000000 work_stealing"])
+        self.assertIn("**joins: spawned_fib(27), 1 thread**", tables)
+
+    def test_the_programs_know_the_workloads(self):
+        peers = ROOT / "scripts/peers"
+        joins = "spawned_fib spawned_skynet"
+        for source, workloads in (
+                ("spawning.hpp", WORKLOADS), ("taskbench.cpp", joins), ("tbb.cpp", joins)):
+            text = (peers / source).read_text(encoding="utf-8")
+            for workload in workloads.split():
+                self.assertIn(f'"{workload}"', text)
+
+
 class Test(ScriptTest):
     def setUp(self):
         super().setUp()
@@ -289,7 +340,8 @@ class Package(ScriptTest):
     def test_builds_and_prints_where_the_packages_are(self):
         folder = self.root.parent / "out"
         for arguments, out in ((["--out", "out"], folder), ([], self.root / "build/package")):
-            answer = self.run_script("scripts/package", *arguments, cwd=self.root.parent)
+            answer = self.run_script("scripts/package", *arguments, cwd=self.root.parent,
+                                     CDPATH=".")
             packages = [f"{out}/libtaskbench-dev.deb", f"{out}/taskbench_1_all.deb"]
             self.assertEqual(answer.stdout.splitlines(), packages)
             self.assertEqual(sorted(str(path) for path in out.glob("*.deb*")), packages)
@@ -297,6 +349,12 @@ class Package(ScriptTest):
         self.assertEqual(calls[0], "install-deps package")
         self.assertTrue(calls[1].startswith("cmake --preset release -B build/package "), calls)
         self.assertTrue(calls[2].startswith("cmake --build build/package "), calls)
+
+    def test_the_folders_of_a_package_are_open_to_all_whoever_makes_it(self):
+        self.stand_in(self.bin / "cpack", f'umask >>"{self.calls}"; touch "$4/x.deb"')
+        self.addCleanup(os.umask, os.umask(0o077))
+        self.run_script("scripts/package")
+        self.assertEqual(self.called()[-1], "0022")
 
     def test_a_step_that_fails_shows_its_output_and_leaves_no_package(self):
         for command in ("cpack", "cmake"):

@@ -6,7 +6,6 @@
 #include <exception>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "tests/stress/storm.hpp"

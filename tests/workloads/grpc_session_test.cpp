@@ -362,10 +362,25 @@ TEST(GrpcSession, what_a_server_holds_has_a_limit_for_all_connections_together) 
   EXPECT_EQ(budget.left_bytes(), 20'000U);
 }
 
+TEST(GrpcSession, a_call_that_is_refused_holds_nothing_though_its_answer_is_not_taken) {
+  Budget budget(20'000);
+  GrpcServerSession server({}, &budget);
+  const std::string message = grpc_framed(std::string(5'000, 'x'));
+  server.receive(std::string(kPreface) + frame(kSettings, 0, 0) +
+                 frame(kHeaders, kEndHeaders, 1, header_block()) +
+                 frame(kData, 0, 1, message.substr(0, 4'000)));
+  EXPECT_LT(budget.left_bytes(), 16'000U);
+  server.receive(frame(kData, 0, 1, message.substr(4'000) + "and more"));
+  EXPECT_EQ(server.stream_count(), 1U);
+  EXPECT_EQ(budget.left_bytes(), 20'000U);
+}
+
 TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
   const std::string block = header_block();
   const std::string open = frame(kHeaders, kEndHeaders, 1, block);
-  const std::string zeros(8, '\0');
+  const std::string ended = open + frame(kReset, 0, 1, "\0\0\0\x8"s);
+  const std::string endless = frame(kHeaders, 0, 1, block);
+  const auto more = [](StreamId) { return frame(kContinuation, 0, 1, "\0\1x\1y"s); };
   const struct {
     const char* name;
     std::string begin;
@@ -377,10 +392,13 @@ TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
       {"PRIORITY", "", [](StreamId id) { return frame(kPriority, 0, id, "\0\0\0\0\1"s); }},
       {"empty DATA", open, [](StreamId) { return frame(kData, 0, 1); }},
       {"padding", open, [](StreamId) { return frame(kData, 8, 1, "\3\0\0\0"s); }},
-      {"CONTINUATION", frame(kHeaders, 0, 1, block),
-       [](StreamId) { return frame(kContinuation, 0, 1, "\0\1x\1y"s); }},
-      {"empty CONTINUATION", frame(kHeaders, 0, 1, block),
-       [](StreamId) { return frame(kContinuation, 0, 1); }},
+      {"empty DATA of an ended stream", ended, [](StreamId) { return frame(kData, 0, 1); }},
+      {"padding of an ended stream", ended,
+       [](StreamId) { return frame(kData, 8, 1, '\xff' + std::string(255, '\0')); }},
+      {"unknown frames", "", [](StreamId) { return frame(0x42, 0, 0, "content"); }},
+      {"CONTINUATION", endless, more},
+      {"CONTINUATION of an ended stream", ended + endless, more},
+      {"empty CONTINUATION", endless, [](StreamId) { return frame(kContinuation, 0, 1); }},
       {"rapid reset", "",
        [](StreamId id) {
          return frame(kHeaders, kEndHeaders, id, header_block()) +
@@ -521,6 +539,23 @@ std::vector<std::string> frames_in(std::string_view bytes) {
     bytes.remove_prefix(std::min(bytes.size(), 9 + size));
   }
   return frames;
+}
+
+TEST(GrpcSession, a_reply_that_was_cut_has_no_message) {
+  Connection both;
+  both.call(request_to("/a/b", "x"), 1);
+  talk(both.client, both.server);
+  both.server.answer(both.ids[0], reply_with("a message"));
+  std::string sent;
+  both.server.send(sent);
+  for (const std::string& each : frames_in(sent)) {
+    const bool is_data = each[3] == static_cast<char>(kData);
+    both.client.receive(is_data ? frame(kData, 0, both.ids[0], each.substr(9, 8)) : each);
+  }
+  const auto replies = both.client.take_replies();
+  ASSERT_EQ(replies.size(), 1U);
+  EXPECT_EQ(replies[0].reply.status, GrpcStatus::internal);
+  EXPECT_EQ(replies[0].reply.message, "");
 }
 
 /// Frames of which a few are duplicated, lost, swapped, cut or changed.

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <deque>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>

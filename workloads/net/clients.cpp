@@ -15,6 +15,25 @@
 #include <system_error>
 
 namespace taskbench::workloads::net {
+namespace {
+
+/// Connections from one address. There are 28,232 ports for connections from one to a server,
+/// unless net.ipv4.ip_local_port_range was changed.
+constexpr std::uint64_t kConnectionsPerAddress = 20'000;
+
+/// Lets connections come from 127.0.0.1, then from 127.0.0.2, and so on. False: see errno.
+bool choose_address(int descriptor, std::uint64_t connection) {
+  const auto number = static_cast<std::uint32_t>(connection / kConnectionsPerAddress);
+  if (number == 0) return true;
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number);
+  const int on = 1;  // the port is chosen when the server's address is known
+  return ::setsockopt(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) == 0 &&
+         ::bind(descriptor, reinterpret_cast<const sockaddr*>(&own), sizeof(own)) == 0;
+}
+
+}  // namespace
 
 Clients::Clients() : thread_([this] { run(); }) {}
 
@@ -98,7 +117,10 @@ int Epoll::connect(std::uint16_t port, std::uint64_t name) {
   event.data.u64 = name;
   const int on = 1;
   const char* failed = nullptr;
-  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&server), sizeof(server)) != 0) {
+  if (!choose_address(descriptor, name)) {
+    failed = "bind to an address of the loopback";
+  } else if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&server), sizeof(server)) !=
+             0) {
     failed = "connect to the server";
   } else if (::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) {
     failed = "setsockopt";

@@ -84,7 +84,8 @@ class Epoll {
   void open();
   void close();
 
-  /// Connects to a loopback port, and watches the socket. The caller closes it.
+  /// Connects to a loopback port, and watches the socket. The caller closes it. `name`: the number
+  /// of the connection, of which one address has only some.
   [[nodiscard]] int connect(std::uint16_t port, std::uint64_t name);
   /// The names of the readable connections. Throws std::runtime_error if there are none for longer
   /// than any response takes.

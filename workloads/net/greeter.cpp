@@ -1,8 +1,5 @@
 #include "workloads/net/greeter.hpp"
 
-#include <stdexcept>
-#include <utility>
-
 #include "workloads/net/greeter.pb.h"
 
 namespace taskbench::workloads::net {
@@ -34,12 +31,6 @@ std::string hello_reply(std::string_view name) {
   helloworld::HelloReply reply;
   reply.set_message(std::string("Hello ").append(name));
   return reply.SerializeAsString();
-}
-
-std::string greeting_in(const std::string& reply) {
-  helloworld::HelloReply said;
-  if (!said.ParseFromString(reply)) throw std::runtime_error("this is no helloworld.HelloReply");
-  return std::move(*said.mutable_message());
 }
 
 }  // namespace taskbench::workloads::net

@@ -16,7 +16,5 @@ inline constexpr std::string_view kSayHello = "/helloworld.Greeter/SayHello";
 /// The message to send to the greeter, and the expected reply.
 [[nodiscard]] std::string hello_request(std::string_view name);
 [[nodiscard]] std::string hello_reply(std::string_view name);
-/// The greeting in a reply. Throws std::runtime_error if it is not such a message.
-[[nodiscard]] std::string greeting_in(const std::string& reply);
 
 }  // namespace taskbench::workloads::net

@@ -1,6 +1,5 @@
 #include "workloads/net/grpc_client.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <system_error>

@@ -4,11 +4,9 @@
 
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "runtime/time/sleep.hpp"
 #include "runtime/time/timeout.hpp"

@@ -1,7 +1,6 @@
 #include "workloads/net/grpc_session.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace taskbench::workloads::net {
 namespace {
@@ -126,7 +125,14 @@ bool GrpcServerSession::try_take(Incoming& call, std::size_t bytes) {
   return true;
 }
 
+void GrpcServerSession::forget(Incoming& call) {
+  call.request = GrpcRequest();
+  call.message = GrpcMessage();
+  share_.give_back(std::exchange(call.taken_bytes, 0));
+}
+
 void GrpcServerSession::refuse(Incoming& call, const GrpcFault& fault) {
+  forget(call);
   GrpcReply reply;
   reply.status = fault.status;
   reply.text = fault.text;
@@ -134,6 +140,7 @@ void GrpcServerSession::refuse(Incoming& call, const GrpcFault& fault) {
 }
 
 void GrpcServerSession::refuse_http(Incoming& call, std::string_view status) {
+  forget(call);
   call.stage = Incoming::Stage::answered;
   std::vector<Header> headers{{":status", status}};
   if (status == "405") headers.push_back({"allow", "POST"});
@@ -282,8 +289,11 @@ void GrpcClientSession::on_end(Stream& stream) {
   } else if (reply.status == GrpcStatus::ok) {
     const GrpcFault fault = call.message.end();
     reply.status = fault.status;
-    if (fault) reply.text = fault.text;
-    reply.message = call.message.take();
+    if (fault) {
+      reply.text = fault.text;
+    } else {
+      reply.message = call.message.take();
+    }
   }
   replies_.push_back({call.tag, std::move(reply)});
 }

@@ -55,6 +55,8 @@ class GrpcServerSession final : public Http2Session {
   void on_close(Stream& stream, std::uint32_t error) override;
 
   [[nodiscard]] bool try_take(Incoming& call, std::size_t bytes);
+  /// Frees what has arrived of a call that is refused: its caller may leave the answer untaken.
+  void forget(Incoming& call);
   void refuse(Incoming& call, const GrpcFault& fault);
   void refuse_http(Incoming& call, std::string_view status);
   void respond(Incoming& call, const GrpcReply& reply);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kFrameHeader_bytes = 9;
 constexpr std::size_t kLargestFrame_bytes = 16'384;  // we have announced no other limit
+constexpr char kData = 0;
 constexpr char kHeaders = 1;
 constexpr char kResetStream = 3;
 constexpr char kContinuation = 9;
@@ -14,6 +15,7 @@ constexpr unsigned kEndHeaders = 0x4;
 constexpr unsigned kPadded = 0x8;
 constexpr unsigned kPriority = 0x20;
 constexpr std::size_t kPriority_bytes = 5;
+constexpr std::size_t kMostPadding_bytes = 256;  // with the byte for its length
 
 /// The longest encoded string that is passed on. Below 64 KiB and, even in Huffman code with up to
 /// 30 bits per character, longer than the table.
@@ -37,7 +39,7 @@ std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   out_.clear();
   // A header whose name was cut may end in a later call.
   if (!is_in_block_) cut_streams_.clear();
-  left_out_ = 0;
+  unreported_ = 0;
   // While nothing needs to change, `in` is the result.
   const std::string_view whole = in;
   bool is_changed = !frame_.empty();
@@ -84,14 +86,21 @@ std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   return is_changed ? std::string_view(out_) : whole;
 }
 
-/// Whether the frame must be examined: headers that fit into one frame have no string that is too
-/// long.
+/// Called once for each frame. Whether it must be examined: headers that fit into one frame have no
+/// string that is too long.
 bool Http2HeaderTrimmer::is_to_be_held() {
+  // nghttp2 reports no DATA and no CONTINUATION of streams that have ended, and no type after that.
+  if (may_be_empty_data() || byte_of(frame_[3]) >= kContinuation) ++unreported_;
   if (length_of(frame_) > kLargestFrame_bytes) return false;  // it ends the connection
   if (is_in_block_) return frame_[3] == kContinuation;
   if (frame_[3] == kHeaders) highest_ = std::max(highest_, stream());
   if (is_reset_of_nothing()) return true;
   return frame_[3] == kHeaders && (byte_of(frame_[4]) & kEndHeaders) == 0;
+}
+
+bool Http2HeaderTrimmer::may_be_empty_data() const {
+  const bool is_padded = (byte_of(frame_[4]) & kPadded) != 0;
+  return frame_[3] == kData && length_of(frame_) <= (is_padded ? kMostPadding_bytes : 0);
 }
 
 /// Whether the frame resets a stream that the peer could open but has not: 4 bytes, odd stream.
@@ -109,7 +118,7 @@ StreamId Http2HeaderTrimmer::stream() const {
 
 void Http2HeaderTrimmer::take_frame() {
   if (is_reset_of_nothing()) {
-    ++left_out_;
+    ++unreported_;
     frame_.clear();
     return;
   }

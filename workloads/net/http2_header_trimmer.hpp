@@ -36,13 +36,16 @@ class Http2HeaderTrimmer {
   [[nodiscard]] bool has_cut(StreamId stream) const {
     return std::ranges::find(cut_streams_, stream) != cut_streams_.end();
   }
-  /// The number of resets that the last call of trimmed() removed.
-  [[nodiscard]] std::uint32_t left_out() const { return left_out_; }
+  /// The number of frames in the last input of trimmed() that nghttp2 does not report, or may not:
+  /// resets that were removed, CONTINUATION, frames of unknown types, and DATA that may be nothing
+  /// but padding.
+  [[nodiscard]] std::uint32_t unreported() const { return unreported_; }
 
  private:
   enum class At : std::uint8_t { field, index, length, long_length, string };
 
   [[nodiscard]] bool is_to_be_held();
+  [[nodiscard]] bool may_be_empty_data() const;
   [[nodiscard]] bool is_reset_of_nothing() const;
   [[nodiscard]] StreamId stream() const;
   void take_frame();
@@ -54,7 +57,7 @@ class Http2HeaderTrimmer {
 
   const bool is_peer_client_;
   StreamId highest_ = 0;  // of the streams that the peer has opened
-  std::uint32_t left_out_ = 0;
+  std::uint32_t unreported_ = 0;
   std::string out_;
   std::size_t verbatim_bytes_;  // left of the preface, or of an unchanged frame
   std::string frame_;           // its header, and its payload if examined

@@ -55,7 +55,9 @@ struct Http2Session::Native {
   static Http2Session& self_of(void* user) { return *static_cast<Http2Session*>(user); }
 
   static int begin_frame(nghttp2_session*, const nghttp2_frame_hd* frame, void* user) noexcept {
-    if (frame->type != NGHTTP2_DATA) ++self_of(user).fruitless_frames_;
+    const bool is_counted_by_trimmer =
+        frame->type == NGHTTP2_DATA || frame->type == NGHTTP2_CONTINUATION;
+    if (!is_counted_by_trimmer) ++self_of(user).fruitless_frames_;
     return 0;
   }
 
@@ -104,9 +106,6 @@ struct Http2Session::Native {
       return 0;
     }
     if (header.type != NGHTTP2_HEADERS && header.type != NGHTTP2_DATA) return 0;
-    if (header.type == NGHTTP2_DATA && header.length == frame->data.padlen) {
-      ++self.fruitless_frames_;
-    }
     Stream* const stream = self.find(header.stream_id);
     if (stream != nullptr && header.type == NGHTTP2_HEADERS) self.on_headers_end(*stream);
     if (!ends_stream(header)) return 0;
@@ -236,7 +235,7 @@ void Http2Session::receive(std::string_view in, Clock::time_point now) {
   const std::chrono::duration<double> passed = now - std::exchange(now_, now);
   make_up_for(passed.count() * limits_.fruitless_per_s);
   in = trimmer_.trimmed(in);
-  fruitless_frames_ += trimmer_.left_out();
+  fruitless_frames_ += trimmer_.unreported();
   const auto taken = nghttp2_session_mem_recv(native_->session, bytes_of(in), in.size());
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) {

@@ -25,9 +25,10 @@ struct Http2Limits {
   std::uint32_t streams = 100;  ///< at a time
   std::uint32_t header_bytes =
       8'192;  ///< of a stream; each header counts 32 more (RFC 9113, 6.5.2)
-  /// Limits for fruitless frames, which are all but DATA with content: this many at once, and this
-  /// many more each second. A stream that succeeds compensates for some of them, and so does DATA
-  /// that is sent; a stream that is reset after as long as a call may take compensates for its own.
+  /// Limits for fruitless frames, which are all but DATA with content (a short frame of DATA with
+  /// padding counts as empty): this many at once, and this many more each second. A stream that
+  /// succeeds compensates for some of them, and so does DATA that is sent; a stream that is reset
+  /// after as long as a call may take compensates for its own.
   std::uint32_t fruitless_burst = 10'000;
   std::uint32_t fruitless_per_s = 1'000;
 };

@@ -1,6 +1,5 @@
 #include "runtime/scheduler/current_thread/current_thread.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "runtime/base/assert.hpp"
@@ -9,6 +8,16 @@
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::scheduler {
+namespace {
+
+struct CancelledTag;
+
+/// The scheduler whose tasks this thread is cancelling, if any.
+const CurrentThread*& cancelled_by_this_thread() noexcept {
+  return base::of_this_thread<const CurrentThread*, CancelledTag>();
+}
+
+}  // namespace
 
 CurrentThread::CurrentThread(RuntimeOptions options)
     : Engine(options),
@@ -172,8 +181,8 @@ bool CurrentThread::try_drive(Root& root) noexcept {
     driving = driver_ == nullptr;
     if (driving) {
       driver_ = &root;
-    } else if (std::find(waiting_.begin(), waiting_.end(), &root) == waiting_.end()) {
-      waiting_.push_back(&root);
+    } else if (!std::exchange(root.is_waiting_, true)) {
+      root.next_waiting_ = std::exchange(waiting_, &root);
     }
   });
   if (driving) task::thread_context().worker = this;
@@ -192,10 +201,16 @@ void CurrentThread::leave(Root& root, bool was_driver) noexcept {
       // A shutdown that has just begun left the cancelling to this thread.
       if (was_driver && closing() && !cancelled) return;
       left = true;
-      std::erase(waiting_, &root);
+      if (root.is_waiting_) {
+        Root** place = &waiting_;
+        while (*place != &root) place = &(*place)->next_waiting_;
+        *place = root.next_waiting_;
+      }
       if (!was_driver) return;
       driver_ = nullptr;
-      for (Root* next : waiting_) next->parker_.unpark();
+      for (Root* next = waiting_; next != nullptr; next = next->next_waiting_) {
+        next->parker_.unpark();
+      }
     });
   }
 }
@@ -233,12 +248,16 @@ bool CurrentThread::has_ended() noexcept {
   return closing() && !driven;
 }
 
+bool CurrentThread::join(Clock::time_point) noexcept { return cancelled_by_this_thread() != this; }
+
 bool CurrentThread::cancel_some() noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued in the inbox) on this thread.
   const task::EnterContext enter(this, nullptr);
+  const CurrentThread* const before = std::exchange(cancelled_by_this_thread(), this);
   owned_.cancel_idle();
   take_inbox();
   while (task::Header* task = queue_.pop_front()) task::cancel(task);
+  cancelled_by_this_thread() = before;
   return owned_.empty();
 }
 

@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/shared.hpp"
 #include "runtime/driver/driver.hpp"
@@ -50,8 +49,9 @@ class CurrentThread final : public Engine {
 
   /// Cancels every task before it returns, unless a thread is in block_on: then that one cancels.
   void close() noexcept override;
-  /// There is nothing to wait for: no thread but those in block_on runs tasks.
-  [[nodiscard]] bool join(Clock::time_point) noexcept override { return true; }
+  /// There is nothing to wait for: no thread but those in block_on runs tasks. False in the
+  /// destructor of a task that this thread cancels: a blocking call may wait for the task's end.
+  [[nodiscard]] bool join(Clock::time_point) noexcept override;
   [[nodiscard]] bool has_ended() noexcept override;
 
   [[nodiscard]] RuntimeStats stats() const override;
@@ -79,8 +79,10 @@ class CurrentThread final : public Engine {
 
     CurrentThread& scheduler_;
     park::Parker parker_;
-    bool woken_ = true;           // the poll right is here; for this thread only
-    bool woken_outside_ = false;  // given by another thread; guarded by the inbox's mutex
+    bool woken_ = true;             // the poll right is here; for this thread only
+    bool woken_outside_ = false;    // given by another thread; guarded by the inbox's mutex
+    bool is_waiting_ = false;       // in waiting_; guarded by the inbox's mutex
+    Root* next_waiting_ = nullptr;  // guarded by the inbox's mutex
   };
 
   explicit CurrentThread(RuntimeOptions options);
@@ -111,8 +113,9 @@ class CurrentThread final : public Engine {
 
   queue::Injector<task::Header> inbox_;
   Root* driver_ = nullptr;
-  std::vector<Root*> waiting_;   // until they leave, also those that have become the driver since
-  trace::CounterBlock outside_;  // written under the inbox's lock
+  /// A list, newest first: until they leave, also those that have become the driver since.
+  Root* waiting_ = nullptr;
+  trace::CounterBlock outside_;       // written under the inbox's lock
   trace::Recorder outside_recorder_;  // written under the inbox's lock
   base::Atomic<bool> closing_{false};
 

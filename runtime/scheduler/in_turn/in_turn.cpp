@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/task/harness.hpp"
 
@@ -72,6 +73,7 @@ bool InTurn::take_turn() noexcept {
     {
       const base::LockGuard lock(driver_mutex_);
       if (drained_) return false;
+      drains_ = true;
     }
     drain();
     const base::LockGuard lock(driver_mutex_);
@@ -104,11 +106,14 @@ void InTurn::leave() noexcept {
 bool InTurn::join(Clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;
   const task::ThreadContext* const self = &task::thread_context();
-  for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
+  const bool waits = deadline != Clock::time_point::min();
+  for (bool in_time = waits;; in_time = joiner_.park_until(deadline)) {
     const base::LockGuard lock(driver_mutex_);
     if (drained_) return true;
-    // If this thread is the driver, it is in the poll of its root, and so not in that of a task.
+    // If this thread is the driver, it is in the poll of its root, and so not in that of a task, or
+    // it drains, and the destructor of a task calls this.
     if (driver_ == nullptr || driver_ == self) {
+      if (std::exchange(drains_, true)) return false;
       driver_ = self;  // for good, unless it leaves: after the drain no driver is needed
       break;
     }
@@ -117,6 +122,7 @@ bool InTurn::join(Clock::time_point deadline) noexcept {
   drain();
   const base::LockGuard lock(driver_mutex_);
   drained_ = true;
+  joiner_.unpark();  // another thread may wait, if this one is in a blocking call
   return true;
 }
 

@@ -7,7 +7,8 @@
 // counting instructions, and for looking at a schedule again. Tasks that other threads spawn or
 // wake may wait for a tenth of a millisecond.
 //
-// Shutdown: the driver drains once the engine is closed; if there is no driver, join() drains.
+// Shutdown: the driver drains once the engine is closed; if there is no driver, join() drains. A
+// shutdown in the destructor of a task that is being cancelled only begins, as one in a task does.
 #pragma once
 
 #include <utility>
@@ -48,6 +49,7 @@ class InTurn final : public WorkerSet {
 
   base::Mutex driver_mutex_;
   const task::ThreadContext* driver_ TASKBENCH_GUARDED_BY(driver_mutex_) = nullptr;
+  bool drains_ TASKBENCH_GUARDED_BY(driver_mutex_) = false;  // or has drained
   bool drained_ TASKBENCH_GUARDED_BY(driver_mutex_) = false;
   park::Parker joiner_;                      // unguarded: of the thread in join()
   base::FastRandom random_;                  // unguarded: the driver's

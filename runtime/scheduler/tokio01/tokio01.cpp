@@ -1,7 +1,7 @@
 #include "runtime/scheduler/tokio01/tokio01.hpp"
 
 #include <chrono>
-#include <system_error>
+#include <exception>
 
 namespace taskbench::rt::scheduler {
 namespace {
@@ -81,8 +81,8 @@ Tokio01::Processor* Tokio01::take_idle() noexcept {
     chosen = ended_.back();
     try {
       start_again(*chosen);
-    } catch (const std::system_error&) {
-      return nullptr;
+    } catch (const std::exception&) {
+      return nullptr;  // the system gives no more threads, or no memory for one
     }
     ended_.pop_back();
     ++live_;

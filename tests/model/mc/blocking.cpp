@@ -9,6 +9,9 @@
 namespace mc {
 namespace {
 
+/// How far the clock advances when a wait ends at its deadline.
+constexpr std::int64_t kTimeout_ns = 1'000'000'000;
+
 std::string futex_text(std::uint64_t value) { return "futex holds " + std::to_string(value); }
 
 }  // namespace
@@ -29,6 +32,7 @@ void Engine::lock(const void* mutex, Where where) {
   taken.reads[current_] = me().tick;  // who ends it must know of this use
   taken.holder = current_;
   me().known.join(taken.released);
+  check_made(taken, "a mutex", where);
   log(operation, "");
 }
 
@@ -37,6 +41,7 @@ bool Engine::try_lock(const void* mutex, Where where) {
   operation.kind = Kind::try_lock;
   operation.where = where;
   Place& place = place_at(mutex);
+  if (place.holder == current_) fail("a thread tries to lock a mutex that it holds");
   operation.place = static_cast<Index>(&place - places_.data());
   operation.depends(object(place.object), true);
   arrive(operation);
@@ -44,11 +49,17 @@ bool Engine::try_lock(const void* mutex, Where where) {
   check_alive(taken, "a mutex", where);
   taken.reads[current_] = me().tick;  // who ends it must know of this use
   const bool free = taken.holder == kNoThread;
-  log(operation, free ? "taken" : "held by another");
-  if (!free) return false;
-  taken.holder = current_;
-  me().known.join(taken.released);
-  return true;
+  // It may fail for no reason, as a weak compare-exchange may. That also stands for a mutex that
+  // another thread holds for so short a time that it passes no operation: nobody can run meanwhile.
+  const bool fails = free && weak_failures_ < options_.weak_failures && choose(2) == 1;
+  if (fails) failed_spuriously();
+  log(operation, !free ? "held by another" : fails ? "fails" : "taken");
+  if (free && !fails) {
+    taken.holder = current_;
+    me().known.join(taken.released);
+  }
+  check_made(taken, "a mutex", where);
+  return free && !fails;
 }
 
 void Engine::unlock(const void* mutex) {
@@ -79,7 +90,7 @@ bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
   if (me().woken) return true;
   std::erase(places_[index].waiters, current_);
   me().fresh = writes_;  // or a loop that looks and waits would never end
-  time_ += 1'000'000'000;
+  time_ += kTimeout_ns;
   return false;
 }
 
@@ -103,6 +114,7 @@ bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, W
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   check_alive(places_[place], "a condition", where);
+  check_made(places_[place], "a condition", where);
   unlock(mutex);
   log(operation, "");
   bool woken = true;
@@ -110,6 +122,15 @@ bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, W
     ++spurious_;
   } else {
     woken = sleep_on(place, has_deadline, where);
+    // The deadline may pass between the notification, which is used up, and the look at the clock.
+    // That is early, as this thread could go on anyway.
+    const bool may_be_late = woken && has_deadline && options_.timeouts && early_ != options_.early;
+    if (may_be_late && choose(2) == 1) {
+      ++early_;
+      woken = false;
+      time_ += kTimeout_ns;
+      log(operation, "notified, and timed out");
+    }
   }
   lock(mutex, where);
   return woken;
@@ -124,6 +145,7 @@ void Engine::notify(const void* condition, bool all, Where where) {
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   check_alive(places_[place], "a condition", where);
+  check_made(places_[place], "a condition", where);
   places_[place].reads[current_] = me().tick;
   log(operation, all ? "all" : "one");
   wake(places_[place], all);
@@ -181,14 +203,17 @@ void Engine::yield(Where where) {
 // --- threads
 
 int Engine::spawn(std::function<void()>&& body, Where where) {
-  if (thread_count_ == options_.threads) {
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-  }
-  if (thread_count_ == kMaxThreads) fail("more threads than the tester has");
   Operation operation;
   operation.kind = Kind::spawn;
   operation.where = where;
+  // Who comes first may get a thread that another is refused.
+  if (options_.threads >= 0) operation.depends(kThreads, true);
   arrive(operation);
+  if (thread_count_ == options_.threads) {
+    log(operation, "refused");
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
+  if (thread_count_ == kMaxThreads) fail("more threads than the tester has");
   const int number = thread_count_++;
   ThreadState& thread = threads_[number];
   thread.begin();

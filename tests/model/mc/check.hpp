@@ -35,10 +35,10 @@ struct Options {
   int length = 0;  ///< of pct: the steps to draw the changes from; 0: those of a first execution
   int jobs = 1;  ///< processes that share the search; what they write into caller variables is lost
   int spurious = 0;         ///< spurious wake-ups in one execution
-  int weak_failures = 1;    ///< spurious failures of weak compare-exchanges in one execution
+  int weak_failures = 1;    ///< of weak compare-exchanges and try_lock, spurious, in one execution
   int stale = -1;           ///< most accesses that bypass the newest value; -1: unlimited
   bool timeouts = false;    ///< a wait may end at its deadline
-  int early = -1;           ///< most such waits although another thread could run; -1: unlimited
+  int early = -1;           ///< most such waits while any thread could go on; -1: unlimited
   int threads = -1;         ///< that the system gives, including the body's; then std::system_error
   bool reduction = true;    ///< false: every order of all operations, for comparison
   int steps = 20'000;       ///< operations of one execution; more count as a livelock; up to 30'000

@@ -71,7 +71,8 @@ bool futex_wait(const void* word, std::uint64_t raw, std::uint64_t expected, boo
                 Where where = Where::current());
 void futex_wake(const void* word, Where where = Where::current());
 
-/// Continues only when another thread has written something; for loops that spin.
+/// Continues only when another thread has written something, or after a spurious failure of this
+/// one; for loops that spin.
 void yield(Where where = Where::current());
 
 /// Returns the new thread's number.

@@ -23,6 +23,18 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
+std::string line_of(Where where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line());
+}
+
+/// C++20 lets no load release, and no store acquire ([atomics.types.operations]).
+bool may_load(Order order) { return order != release && order != acq_rel; }
+bool may_store(Order order) { return order != acquire && order != acq_rel; }
+
+[[noreturn]] void refuse_order(const char* what, Order order, Where where) {
+  engine->fail(std::string(what) + " must not be " + name_of(order) + ", at " + line_of(where));
+}
+
 std::string of_store(const Store& store) {
   return store.event == 0 ? std::string(" (initial)") : " (" + std::to_string(store.event) + ")";
 }
@@ -70,8 +82,17 @@ Place& Engine::new_place_at(const void* address) {
 
 void Engine::check_alive(const Place& place, const char* what, Where where) {
   if (place.alive) return;
-  fail(std::string("use after free: ") + what + " at " + where.file_name() + ":" +
-       std::to_string(where.line()));
+  fail(std::string("use after free: ") + what + " at " + line_of(where));
+}
+
+/// Fails if another thread makes the place and this one does not know that it has finished.
+void Engine::check_made(const Place& place, const char* what, Where where) {
+  if (place.creator == kNoThread || place.creator == current_ ||
+      me().known.before.covers(place.creator, place.created)) {
+    return;
+  }
+  fail(std::string("data race: ") + what + " is used that another thread is only making, at " +
+       line_of(where));
 }
 
 void Engine::location_begins(const void* address, std::uint64_t value) {
@@ -93,11 +114,8 @@ Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) 
     stores_[store_count_] = {};
     stores_[store_count_].value = raw;
     place.order.push_back(store_count_++);
-  } else if (place.creator != kNoThread && place.creator != current_ &&
-             !me().known.before.covers(place.creator, place.created)) {
-    fail(std::string("data race: an atomic is used that another thread is only making, at ") +
-         where.file_name() + ":" + std::to_string(where.line()));
   }
+  check_made(place, "an atomic", where);
   return place;
 }
 
@@ -125,6 +143,11 @@ void Engine::check_end(Place& place) {
   if (place.holder != kNoThread) {
     fail("thread " + std::to_string(current_) + " destroys or frees a mutex that thread " +
          std::to_string(place.holder) + " holds");
+  }
+  // A futex has an atomic's word, of which the system uses only the address.
+  if (!place.waiters.empty() && place.order.empty()) {
+    fail("thread " + std::to_string(current_) + " destroys or frees a condition that thread " +
+         std::to_string(place.waiters.front()) + " waits for");
   }
 }
 
@@ -261,6 +284,7 @@ Operation Engine::atomic_operation(Kind kind, const void* address, std::uint64_t
 }
 
 std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
+  if (!may_load(order)) refuse_order("a load", order, where);
   const bool sc = order == seq_cst;
   const Operation operation = atomic_operation(Kind::load, address, raw, sc, where);
   arrive(operation);
@@ -309,6 +333,7 @@ std::uint64_t Engine::await(const void* address, std::uint64_t raw, IsDone is_do
 
 void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, Order order,
                    Where where) {
+  if (!may_store(order)) refuse_order("a store", order, where);
   const bool sc = order == seq_cst;
   const Operation operation = atomic_operation(Kind::store, address, raw, sc, where);
   arrive(operation);
@@ -346,6 +371,7 @@ std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify func
 bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
                               std::uint64_t desired, bool weak, Order success, Order failure,
                               Where where) {
+  if (!may_load(failure)) refuse_order("a compare-exchange that fails", failure, where);
   const bool sc = success == seq_cst || failure == seq_cst;
   const Operation operation = atomic_operation(Kind::compare_exchange, address, raw, sc, where);
   arrive(operation);
@@ -389,7 +415,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     note_access(place, index, success == seq_cst);
   } else {
     note_access(place, read, failure == seq_cst);
-    if (old == expected) ++weak_failures_;
+    if (old == expected) failed_spuriously();
     expected = old;
   }
   if (logging_) {
@@ -452,8 +478,7 @@ Place& Engine::cell_at(const void* address, Where where) {
   if (place.writer != kNoThread && place.writer != current_ &&
       !me().known.before.covers(place.writer, place.write)) {
     fail("data race: thread " + std::to_string(current_) + " uses what thread " +
-         std::to_string(place.writer) + " writes, at " + where.file_name() + ":" +
-         std::to_string(where.line()));
+         std::to_string(place.writer) + " writes, at " + line_of(where));
   }
   return place;
 }
@@ -468,8 +493,7 @@ void Engine::cell_written(const void* address, Where where) {
     if (other != current_ && place.reads[other] != 0 &&
         !me().known.before.covers(other, place.reads[other])) {
       fail("data race: thread " + std::to_string(current_) + " writes what thread " +
-           std::to_string(other) + " reads, at " + where.file_name() + ":" +
-           std::to_string(where.line()));
+           std::to_string(other) + " reads, at " + line_of(where));
     }
   }
   place.writer = current_;

@@ -353,9 +353,9 @@ void Engine::begin_execution() {
   elsewhere_.clear();
   arena_.reset();
   place_count_ = store_count_ = 0;
-  if (objects_.empty()) objects_.resize(2);
-  for (const Index each : {kFences, kAsymmetric}) objects_[each].begin();
-  object_count_ = 2;
+  if (objects_.empty()) objects_.resize(kObjects);
+  for (Index each = 0; each < kObjects; ++each) objects_[each].begin();
+  object_count_ = kObjects;
   depth_ = 0;
   sleep_ = 0;
   last_ = kNoThread;

@@ -401,6 +401,7 @@ class Engine {
   Place& place_at(const void* address);
   Place& new_place_at(const void* address);
   void check_alive(const Place& place, const char* what, Where where);
+  void check_made(const Place& place, const char* what, Where where);
   Place& location_at(const void* address, std::uint64_t raw, Where where);
   Place& cell_at(const void* address, Where where);
   void check_end(Place& place);
@@ -411,6 +412,12 @@ class Engine {
   [[nodiscard]] bool only_newest() const { return stale_ == options_.stale; }
   void note_position(const Place& place, std::size_t position) {
     if (position + 1 != place.order.size()) ++stale_;
+  }
+  /// Notes a failure for no reason. A loop that yields after it need not wait until another thread
+  /// has written something: the next attempt may succeed though nobody does.
+  void failed_spuriously() {
+    ++weak_failures_;
+    me().has_looked = false;
   }
   /// Separates the thread's next events from what it has passed on so far.
   void pass_tick() {
@@ -502,6 +509,8 @@ extern Engine* engine;
 
 inline constexpr Index kFences = 0;  // objects that exist in every execution
 inline constexpr Index kAsymmetric = 1;
+inline constexpr Index kThreads = 2;  // those that the system gives, if it refuses some
+inline constexpr Index kObjects = 3;
 
 /// A scope inside the engine, entered from a body.
 class Inside {

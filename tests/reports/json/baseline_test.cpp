@@ -6,7 +6,6 @@
 #include <string>
 
 #include "reports/json/parse.hpp"
-#include "reports/json/reader.hpp"
 #include "tests/reports/sample_baselines.hpp"
 #include "tests/reports/text.hpp"
 

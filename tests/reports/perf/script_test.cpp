@@ -43,6 +43,18 @@ TEST(perf_script_test, frames_of_the_kernel_are_marked_and_separators_replaced) 
             1U);
 }
 
+TEST(perf_script_test, workers_are_merged_however_much_of_their_name_is_cut_for_the_number) {
+  std::string text;
+  for (const char* name : {"taskbench-wor-9", "taskbench-wo-10", "taskbench-w-100",
+                           "taskbench--1000", "taskbench-block", "pool-7"}) {
+    text += std::string(name) + " 27442 \n\t          1098eb clone3\n\n";
+  }
+  const model::Profile profile = parse_perf_script(text);
+  EXPECT_EQ(profile.stacks.at(Stack{"worker", "clone3"}), 4);
+  EXPECT_EQ(profile.stacks.count(Stack{"taskbench-block", "clone3"}), 1U);
+  EXPECT_EQ(profile.stacks.count(Stack{"pool", "clone3"}), 1U);
+}
+
 TEST(perf_script_test, every_cut_of_the_output_is_read) {
   for (std::size_t length = 0; length < kScriptOutput.size(); ++length) {
     EXPECT_LE(parse_perf_script(kScriptOutput.substr(0, length)).samples(), 3);

@@ -26,6 +26,8 @@ TEST(DisplayWidth, counts_columns_and_not_bytes) {
            {"東京", 4},  // two columns per character
            {"서울", 4},
            {"🚀", 2},
+           {"✅⚡⌚", 6},
+           {"✓→", 2},           // they are symbols, not emoji
            {"e\u0301", 1},      // a combining mark takes none
            {"a\xFFz", 3},       // invalid UTF-8 takes one per byte
            {"\xC3", 1},         // cut off
@@ -56,6 +58,15 @@ TEST(Pad, goes_by_columns_and_leaves_text_that_is_too_wide) {
   EXPECT_EQ(pad_right("µs", 5), "µs   ");
   EXPECT_EQ(pad_left("median", 3), "median");
   EXPECT_EQ(pad_right("median", 3), "median");
+}
+
+TEST(Beginning, has_the_characters_that_fit) {
+  EXPECT_EQ(beginning("short", 5), "short");
+  EXPECT_EQ(beginning("abcdef", 3), "abc");
+  EXPECT_EQ(beginning("äöü", 2), "äö");
+  EXPECT_EQ(beginning("漢字", 3), "漢");
+  EXPECT_EQ(beginning("e\u0301x", 1), "e\u0301");
+  EXPECT_EQ(beginning("", 0), "");
 }
 
 TEST(Shortened, keeps_the_beginning_and_the_end) {

@@ -1,7 +1,6 @@
 // The comment on a pull request and the table on a terminal, for one benchmark and for hundreds.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -27,12 +26,12 @@ struct Sample {
 
 constexpr int kBlocks = 32;
 
-MetricVerdict metric(Verdict verdict, double change, double spread = 0.01, double ns = 1e6) {
+MetricVerdict metric(Verdict verdict, double change, double spread = 0.01) {
   MetricVerdict row;
   row.verdict = verdict;
   row.blocks = kBlocks;
-  row.base = ns;
-  row.head = ns * (1 + change);
+  row.base = 1e6;
+  row.head = 1e6 * (1 + change);
   row.change = change;
   row.low = change - spread;
   row.high = change + spread;
@@ -401,6 +400,10 @@ TEST(Comment, says_that_more_layouts_would_decide_where_no_number_of_blocks_woul
                                     "more of them (further executables of each side)"});
   sample.trial.setup.head.commit = std::string(40, 'c');
   expect_parts(comment_of(sample), {"no number of blocks would decide", "(--links 16)"});
+  sample.trial.setup.links = 40;
+  expect_parts(comment_of(sample), {"(--links 64), or a greater --delta, would help"});
+  sample.trial.setup.links = 64;
+  expect_parts(comment_of(sample), {"differ by too much; a greater --delta would help"});
   expect_parts(comment_of(sample_with(0.029, 0.0005)), {"not even a day would decide"});
   expect_parts(comment_of(sample_with(0.03, 0.015)), {"not even a day would decide"});
 }

@@ -91,8 +91,13 @@ TEST(Csv, plain_fields_are_not_quoted) {
 }
 
 TEST(Csv, what_was_not_measured_is_empty_and_not_zero) {
-  const std::vector<Record> records = parse(as_csv(samples::single_repetition_run()));
-  EXPECT_EQ(value(records, 1, "voluntary_switches_per_iteration"), "");
+  model::Run run = samples::single_repetition_run();
+  run.cases[0].repetitions[0].cpu_ns = 0;
+  run.cases[0].workers = 0;
+  const std::vector<Record> records = parse(as_csv(run));
+  for (const char* unknown : {"voluntary_switches_per_iteration", "cpu_ns", "workers"}) {
+    EXPECT_EQ(value(records, 1, unknown), "") << unknown;
+  }
   const std::vector<Record> hostile = parse(as_csv(samples::hostile_run()));
   EXPECT_EQ(value(hostile, 4, "real_ns"), "");               // NaN
   EXPECT_EQ(value(hostile, 1, "steals_per_iteration"), "");  // Infinity

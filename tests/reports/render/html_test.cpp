@@ -101,6 +101,18 @@ TEST(Html, can_be_used_without_eyes_and_without_a_mouse) {
   EXPECT_EQ(count(page, "<h1>"), 1U);
 }
 
+TEST(Html, without_titles_has_a_heading_and_regions_with_names) {
+  Table table{.columns = {{"n", true}}};
+  table.add({Cell("1")});
+  const Section section{"result", "", {table, Listing{"", "text"}}};
+  const std::string page = html({"", {}, {section}, {}});
+  expect_parts(page, {"<h1>taskbench</h1>", " aria-label=\"Table\"><table><thead>",
+                      "<pre role=\"region\" tabindex=\"0\" aria-label=\"Listing\">"});
+  for (const char* part : {"<nav", "<caption", "aria-labelledby"}) {
+    EXPECT_FALSE(contains(page, part)) << part;
+  }
+}
+
 TEST(Html, says_why_a_plot_is_missing) {
   const std::string page = html(hostile_document(), plots());
   EXPECT_TRUE(contains(page, "would appear here: gnuplot &lt;b&gt;is&lt;/b&gt; not installed."));

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "reports/render/document.hpp"

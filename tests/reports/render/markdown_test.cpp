@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "reports/render/render.hpp"
 #include "tests/reports/printed.hpp"
@@ -57,7 +56,7 @@ TEST(Markdown, names_what_has_no_number_explains_itself_and_names_the_machine) {
   expect_parts(as_markdown(samples::failed_run()),
                {"\n\n**Failed** ping_pong/work_stealing/workers:2: 999 of"});
   expect_parts(as_markdown(samples::partial_run()),
-               {"\n\n**Partial**: interrupted", "\n\n**Not measured** yield_many/"});
+               {"\n\n**Partial**: ended early", "\n\n**Not measured** yield_many/"});
   expect_parts(as_markdown(samples::complete_run()),
                {"\n\nEach figure is the median of 9 repetitions;",
                 "\n\nOn Intel(R) Xeon(R) Processor @ 2.00GHz, 2 CPUs"});

@@ -83,11 +83,12 @@ TEST(Percent, has_no_negative_zero) {
   EXPECT_EQ(percent_change(-0.0004), "+0.0 %");
 }
 
-TEST(TimeUnit, is_the_largest_in_which_the_shortest_time_is_at_least_one) {
+TEST(TimeUnit, is_the_largest_in_which_the_shortest_time_is_shown_as_at_least_one) {
   for (const auto& [ns, name] : Rendered{{0.5, "ns"},
                                          {999, "ns"},
                                          {1'000, "µs"},
-                                         {999'999, "µs"},
+                                         {999'940, "µs"},
+                                         {999'960, "ms"},
                                          {1e6, "ms"},
                                          {2.5e9, "s"},
                                          {1e15, "s"},
@@ -101,6 +102,20 @@ TEST(TimeUnit, gives_the_shortest_time_four_digits) {
        std::vector<std::pair<double, int>>{{1'234, 3}, {12'345, 2}, {123'456, 1}, {5e12, 0}}) {
     EXPECT_EQ(time_unit(ns).decimals, decimals);
   }
+}
+
+TEST(TimeText, has_four_digits_also_where_rounding_adds_one) {
+  for (const auto& [ns, text] : Rendered{{999'940, "999.9 µs"},
+                                         {999'960, "1.000 ms"},
+                                         {9.9994, "9.999 ns"},
+                                         {9.9996, "10.00 ns"},
+                                         {99'996, "100.0 µs"},
+                                         {999.96e9, "1,000 s"}}) {
+    EXPECT_EQ(time_text(ns), text);
+  }
+  EXPECT_EQ(ns_cell(99.994), "99.99");
+  EXPECT_EQ(ns_cell(99.996), "100.0");
+  EXPECT_EQ(ns_cell(999.96), "1,000");
 }
 
 TEST(OthersText, has_a_whole_number_of_cpus) {

@@ -108,6 +108,27 @@ TEST(Report, shows_what_workloads_observed_with_its_unit_and_not_per_operation) 
   EXPECT_FALSE(contains(plot(document, "counters").script, "lead"));
 }
 
+TEST(Report, of_single_repetitions_names_them_in_the_singular) {
+  model::Run run = samples::several_schedulers_run();
+  for (model::Case& each : run.cases) each.repetitions.resize(1);
+  const std::string text = markdown_of(run);
+  EXPECT_TRUE(contains(text, " of 1 repetition; fewer than six values"));
+  EXPECT_FALSE(contains(text, "1 repetitions"));
+}
+
+TEST(Report, names_twenty_failures_and_counts_the_rest) {
+  model::Run run = samples::complete_run();
+  model::Case failed = run.cases.front();
+  failed.error = "it stopped";
+  failed.repetitions.clear();
+  for (int i = 0; i < 21; ++i) {
+    failed.name = "failed/" + std::to_string(i);
+    run.cases.push_back(failed);
+  }
+  expect_parts(markdown_of(run), {"failed/19 failed (r.json): it stopped",
+                                  "1 more benchmark failed or has no repetitions."});
+}
+
 TEST(Report, counts_per_operation) {
   EXPECT_TRUE(shown_cases({}).empty());
   // 0.31 steals in 1,000 spawns.
@@ -295,7 +316,7 @@ TEST(Report, warns_of_what_makes_times_doubtful) {
   run.drift.stolen_share = model::Fact<double>::known(0.031);
   run.drift.swapped_pages = model::Fact<std::int64_t>::known(17);
   expect_parts(markdown_of(run),
-               {"Debug build", "interrupted", "was busy", "clock rate", "had been changed",
+               {"Debug build", "ended early", "was busy", "clock rate", "had been changed",
                 "r.json: the machine was disturbed while it measured: ",
                 "the hypervisor stole 3.1 %", "17 pages were swapped."});
   model::Run quiet = samples::complete_run();

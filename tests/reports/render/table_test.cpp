@@ -144,7 +144,7 @@ TEST(Table, says_what_has_no_number_and_what_means_little) {
                {"\nFAILED ping_pong/work_stealing/workers:2: 999 of 1,000 partners"});
   EXPECT_FALSE(contains(table(samples::failed_run(), {false, 100}), "\nping_pong "));
   expect_parts(table(samples::partial_run(), {false, 100}),
-               {"\nPARTIAL: interrupted", "median of 2 to 3 repetitions",
+               {"\nPARTIAL: ended early", "median of 2 to 3 repetitions",
                 "\nNOT MEASURED yield_many/work_stealing/workers:2:"});
   EXPECT_TRUE(contains(table(samples::single_repetition_run(), {false, 100}),
                        "chained_spawn   60.12      –      –   60.12  60.72         –\n"));

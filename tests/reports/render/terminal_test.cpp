@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/formats.hpp"
 #include "tests/reports/text.hpp"
 

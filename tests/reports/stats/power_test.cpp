@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -83,7 +82,8 @@ TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
   EXPECT_NEAR(minimum_failing_effect(0, 16, .05, .03, errors), .05, 1e-15);
 }
 
-// 2^-7 < 1 % < 2^-6; forty workloads take 40 / 2^12, and one of alpha's 56 parts is spent at 8.
+// 2^-7 < 1 % < 2^-6. For forty workloads 40 / 2^12 is below 1 %, but not below what the first look
+// leaves of it.
 TEST(LeastBlocks, is_where_the_first_outcome_can_fail) {
   EXPECT_EQ(least_blocks({0.01, 0.05, 256}), 7U);
   EXPECT_EQ(least_blocks({0.05, 0.05, 256}), 5U);

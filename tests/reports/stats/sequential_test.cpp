@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -33,10 +32,9 @@ double pass_error_of(const std::vector<Look>& table) {
 
 TEST(Looks, of_16_blocks_spend_the_errors_as_specified) {
   const std::vector<Look> table = looks({0.01, 0.05, 16});
-  constexpr std::array kAlpha = {0.004, 0.006 * 2 / 14, 0.006 * 3 / 14, 0.006 * 4 / 14,
-                                 0.006 * 5 / 14};
-  constexpr std::array kPassError = {0.005, 0.045 * 2 / 14, 0.045 * 3 / 14, 0.045 * 4 / 14,
-                                     0.045 * 5 / 14};
+  // The least p of 10 blocks is 0.00098.
+  constexpr std::array kAlpha = {0.004, 0.0015, 0.0015, 0.0015, 0.0015};
+  constexpr std::array kPassError = {0.005, 0.01125, 0.01125, 0.01125, 0.01125};
   constexpr std::array<std::size_t, 5> kBlocks = {8, 10, 11, 13, 16};
   ASSERT_EQ(table.size(), kBlocks.size());
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -44,6 +42,16 @@ TEST(Looks, of_16_blocks_spend_the_errors_as_specified) {
     EXPECT_NEAR(table[i].alpha, kAlpha[i], 1e-15);
     EXPECT_NEAR(table[i].pass_error, kPassError[i], 1e-15);
   }
+}
+
+TEST(Looks, of_1000_blocks_leave_what_permits_no_fail_to_the_next) {
+  const std::vector<Look> table = looks({0.01, 0.05, 1000});
+  constexpr double kEach = 0.006 / 28;  // 29 looks
+  ASSERT_EQ(table.size(), 29U);
+  EXPECT_EQ(table[1].alpha, 0);  // 10 blocks: the least p is 0.00098
+  EXPECT_EQ(table[2].alpha, 0);  // 11
+  EXPECT_NEAR(table[3].alpha, 3 * kEach, 1e-15);
+  for (std::size_t i = 4; i < table.size(); ++i) EXPECT_NEAR(table[i].alpha, kEach, 1e-15);
 }
 
 TEST(Looks, come_four_times_in_each_doubling_and_at_the_most_blocks) {
@@ -59,14 +67,16 @@ TEST(Looks, come_four_times_in_each_doubling_and_at_the_most_blocks) {
                                                    64, 76, 91, 108, 128}));
 }
 
-TEST(Looks, spend_just_what_there_is_and_after_the_first_no_late_look_less_than_one_before) {
+TEST(Looks, spend_just_what_there_is_and_nothing_where_nothing_can_fail) {
   for (const std::size_t most : {1U, 8U, 12U, 64U, 100U, 1000U}) {
-    const std::vector<Look> table = looks({0.03, 0.2, most});
-    EXPECT_NEAR(alpha_of(table), 0.03, 1e-15) << most;
-    EXPECT_NEAR(pass_error_of(table), 0.2, 1e-15) << most;
-    for (std::size_t i = 2; i < table.size(); ++i) {
-      EXPECT_GT(table[i].alpha, table[i - 1].alpha) << most;
-      EXPECT_GT(table[i].pass_error, table[i - 1].pass_error) << most;
+    for (const double alpha : {0.03, 0.01, 0.002}) {
+      const std::vector<Look> table = looks({alpha, 0.2, most});
+      EXPECT_NEAR(alpha_of(table), alpha, 1e-15) << most;
+      EXPECT_NEAR(pass_error_of(table), 0.2, 1e-15) << most;
+      for (const Look& look : table) {
+        if (look.blocks == most) continue;
+        EXPECT_TRUE(look.alpha == 0 || look.alpha > least_p(look.blocks)) << look.blocks;
+      }
     }
   }
 }
@@ -84,8 +94,8 @@ TEST(Looks, of_8_blocks_can_fail_and_pass_whatever_is_the_most) {
 TEST(Looks, of_too_few_blocks_for_a_strict_alpha_spend_none_of_it) {
   const std::vector<Look> table = looks({0.001, 0.05, 64});
   EXPECT_EQ(table[0].alpha, 0);  // 8 blocks
-  EXPECT_EQ(table[2].alpha, 0);  // 11 blocks: the least p is 0.0005
-  EXPECT_NEAR(table[3].alpha, 0.0004, 1e-15);
+  EXPECT_EQ(table[1].alpha, 0);
+  EXPECT_NEAR(table[2].alpha, 0.0005, 1e-15);  // 11 blocks: the least p is 0.00049
   EXPECT_NEAR(alpha_of(table), 0.001, 1e-15);
 }
 
@@ -124,9 +134,9 @@ TEST(LastLook, spends_what_the_looks_before_it_left) {
   EXPECT_NEAR(last(5).alpha, 0.01, 1e-15);
   EXPECT_NEAR(last(8).alpha, 0.01, 1e-15);
   EXPECT_NEAR(last(9).alpha, 0.006, 1e-15);
-  EXPECT_NEAR(last(20).alpha, 0.006 * (90 - 20) / 90, 1e-15);  // 2 + ... + 13 = 90; 2 ... 6 = 20
-  EXPECT_NEAR(last(20).pass_error, 0.045 * (90 - 20) / 90, 1e-15);
-  EXPECT_NEAR(last(64).alpha, 0.006 * 13 / 90, 1e-15);
+  EXPECT_NEAR(last(20).alpha, 0.006 * 7 / 12, 1e-15);  // of 13 looks, 6 are at fewer blocks
+  EXPECT_NEAR(last(20).pass_error, 0.045 * 7 / 12, 1e-15);
+  EXPECT_NEAR(last(64).alpha, 0.006 / 12, 1e-15);
   EXPECT_EQ(last(65).alpha, 0);
   EXPECT_EQ(last(65).pass_error, 0);
   EXPECT_EQ(last(20).blocks, 20U);

@@ -39,15 +39,21 @@ TEST(Catch2, names_a_benchmark_by_its_test_case_and_sections) {
   EXPECT_EQ(run.cases[0].repetitions[0].iterations, 20 * 59);
 }
 
-TEST(Catch2, reads_the_files_of_version_3_and_takes_each_run_of_a_benchmark_for_a_repetition) {
+TEST(Catch2, reads_the_files_of_version_3_and_tells_the_runs_of_a_benchmark_apart) {
   const model::Run run = parse_catch2("f", R"(<Catch2TestRun name="b" rng-seed="1">
     <TestCase name="t">
       <BenchmarkResults name="a" samples="2" iterations="3"><mean value="5"/></BenchmarkResults>
-      <BenchmarkResults name="a" samples="2" iterations="3"><mean value="7"/></BenchmarkResults>
+      <BenchmarkResults name="b" samples="2" iterations="3"><mean value="6"/></BenchmarkResults>
+      <BenchmarkResults name="a" samples="2" iterations="3"><mean value="700"/></BenchmarkResults>
+      <BenchmarkResults name="a" samples="2" iterations="3"><mean value="8"/></BenchmarkResults>
     </TestCase></Catch2TestRun>)");
-  ASSERT_EQ(run.cases.size(), 1U);
-  ASSERT_EQ(run.cases[0].repetitions.size(), 2U);
-  EXPECT_EQ(run.cases[0].repetitions[1].real_ns, 7);
+  ASSERT_EQ(run.cases.size(), 4U);
+  EXPECT_EQ(run.cases[0].name, "t/a");
+  ASSERT_EQ(run.cases[0].repetitions.size(), 1U);
+  EXPECT_EQ(run.cases[0].repetitions[0].real_ns, 5);
+  EXPECT_EQ(run.cases[2].name, "t/a/#2");
+  EXPECT_EQ(run.cases[2].repetitions.at(0).real_ns, 700);
+  EXPECT_EQ(run.cases[3].name, "t/a/#3");
 }
 
 TEST(Catch2, tells_why_a_benchmark_failed_and_which_has_no_time) {

@@ -64,6 +64,19 @@ TEST(GoText, keeps_a_number_of_names_that_are_also_printed_alone) {
       << "the benchmark itself ended its first line";
 }
 
+TEST(GoText, has_results_in_lines_of_their_own_after_what_benchmarks_print) {
+  const model::Run run = parse_go(
+      "started\nBenchmarkSort-2   \tsorted 3\n5 is not sorted\n"
+      "     100\t      1500 ns/op\t       3 allocs/op\n"
+      "BenchmarkHash-2   \t\n     200\t      20.5 ns/op\n     300\t      7 ns/op\nPASS\n");
+  EXPECT_EQ(names(run), (Names{"BenchmarkSort", "BenchmarkHash"}));
+  ASSERT_EQ(run.cases[0].repetitions.size(), 1U);
+  EXPECT_EQ(run.cases[0].repetitions[0].iterations, 100);
+  EXPECT_EQ(run.cases[0].repetitions[0].real_ns, 1500);
+  EXPECT_EQ(run.cases[0].repetitions[0].counters.at("allocs/op"), 3);
+  EXPECT_EQ(run.cases[1].repetitions.size(), 1U) << "a name has one result";
+}
+
 TEST(GoText, of_several_packages_has_their_names_where_those_of_benchmarks_are_the_same) {
   const std::string first = "pkg: example.org/list\nBenchmarkSort-2 1 10 ns/op\n";
   const model::Run run = parse_go(first + "BenchmarkHash-2 1 20 ns/op\nPASS\n" +

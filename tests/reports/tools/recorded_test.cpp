@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "reports/json/parse.hpp"
 #include "tests/reports/text.hpp"
 
@@ -50,6 +48,15 @@ TEST(Pyperf, has_a_repetition_a_value_and_leaves_out_calibration) {
   EXPECT_EQ(values[1].iterations, 16);
   EXPECT_EQ(values[2].iterations, 8);
   EXPECT_EQ(run.cases[1].unusable, "is in the unit 'byte', and no time");
+}
+
+TEST(Pyperf, counts_the_statements_in_a_loop) {
+  const model::Run run = parse_pyperf("f", R"({"metadata": {"inner_loops": 20}, "benchmarks": [
+    {"metadata": {"name": "a"}, "runs": [{"metadata": {"loops": 16}, "values": [0.25]}]},
+    {"metadata": {"name": "b", "inner_loops": 1000000000000000, "loops": 1000000000000},
+     "runs": [{"values": [0.25]}]}]})");
+  EXPECT_EQ(run.cases.at(0).repetitions.at(0).iterations, 16 * 20);
+  EXPECT_GT(run.cases.at(1).repetitions.at(0).iterations, 0) << "the product has no 64 bits";
 }
 
 TEST(Pyperf, takes_the_name_of_a_single_benchmark_from_what_the_file_shares) {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "reports/json/parse.hpp"
 #include "tests/reports/text.hpp"
 

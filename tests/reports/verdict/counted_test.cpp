@@ -92,6 +92,7 @@ TEST(Counted, allocations_that_differ_from_process_to_process_are_not_judged) {
   EXPECT_TRUE(judge_own_counts(reported({2, 3, 1, 3}), "sort").empty());
   EXPECT_TRUE(judge_own_counts(reported({2, 3}), "sort").empty()) << "one process a side";
   EXPECT_TRUE(judge_own_counts(reported({2, 3, 2, 3}), "hash").empty());
+  EXPECT_TRUE(judge_own_counts(reported({-2, 3, -2, 3}), "sort").empty()) << "no count";
 }
 
 TEST(Counted, reported_allocations_that_may_grow_pass) {

@@ -358,6 +358,31 @@ TEST(files_test, identical_programs_rarely_fail_however_well_repetitions_agree) 
   EXPECT_LE(failed, 5);  // alpha is 1 %: more than 5 of 100 has a chance below 0.1 %
 }
 
+/// Files of one time each, which was printed in whole nanoseconds.
+std::vector<Result> printed_files(double ns) {
+  std::vector<Result> files(5);
+  for (Result& file : files) {
+    model::Case& benchmark = file.cases.emplace_back();
+    benchmark.name = "a";
+    benchmark.step_ns = 1;
+    benchmark.repetitions.push_back({0, 10, ns, ns, {}});
+  }
+  return files;
+}
+
+TEST(files_test, a_step_of_the_last_printed_digit_is_no_slowdown_and_its_size_is_the_noise_floor) {
+  const FilesReport step = compare_files(printed_files(20), printed_files(21), {});
+  EXPECT_EQ(step.overall, Verdict::pass);
+  EXPECT_DOUBLE_EQ(step.rows[0].delta, 1 / 19.5);
+  const std::string text = render::as_markdown(step);
+  EXPECT_TRUE(contains(text, "PASS: a is not slower by 3.0 % to 5.1 % or more")) << text;
+  EXPECT_TRUE(contains(text, "the program prints times in steps of 1 ns")) << text;
+  EXPECT_EQ(compare_files(printed_files(20), printed_files(23), {}).overall, Verdict::fail);
+  const FilesReport fine = compare_files(printed_files(2000), printed_files(2100), {});
+  EXPECT_EQ(fine.overall, Verdict::fail);
+  EXPECT_DOUBLE_EQ(fine.rows[0].delta, 0.03);
+}
+
 TEST(files_test, too_few_files_are_told_how_many_it_takes) {
   std::mt19937_64 random(4);
   const auto report =

@@ -8,16 +8,19 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "reports/json/paired.hpp"
+#include "reports/render/effort.hpp"
+#include "reports/render/paired.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/walsh.hpp"
 #include "reports/verdict/machines.hpp"
 #include "reports/verdict/paired.hpp"
+#include "tests/reports/printed.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -95,9 +98,9 @@ std::vector<PartFile> one_round(std::vector<PartFile> files) {
   return files;
 }
 
-std::string why_refused(const std::vector<PartFile>& files, const MergeRules& rules = {}) {
+std::string why_refused(const std::vector<PartFile>& files) {
   try {
-    (void)merge(files, rules);
+    (void)merge(files, {});
   } catch (const MergeError& error) {
     return error.what();
   }
@@ -253,11 +256,10 @@ TEST(merged_test, rounds_share_alpha_and_wait_for_the_slowest) {
   std::vector<PartFile> files = parts_of({.name = "slow", .blocks = 4, .effect = 0.2}, 1);
   const auto judged = [&] { return judge(merge(files, {.rounds = 3, .unit = Unit::block})); };
   EXPECT_EQ(judged().benchmarks[0].decided->blocks, 8);  // one of each part
-  // The first look spends four tenths of alpha, later ones share the rest as 2 : 3; a tenth of the
-  // error of a PASS.
+  // The first look spends four tenths of alpha, and each of the other two half of the rest.
   const auto first = judge(merge(one_round(files), {.rounds = 3, .unit = Unit::block}));
   EXPECT_NEAR(first.benchmarks[0].alpha, 0.4 * 0.01, 1e-12);
-  EXPECT_NEAR(judged().benchmarks[0].alpha, 0.6 * 0.6 * 0.01, 1e-12);
+  EXPECT_NEAR(judged().benchmarks[0].alpha, 0.6 * 0.01 / 2, 1e-12);
   files[5].trial.end.reset();
   files[5].trial.samples.resize(4);
   EXPECT_EQ(judged().benchmarks[0].blocks, 8);
@@ -281,8 +283,20 @@ TEST(merged_test, with_seven_machines_it_is_judged_by_machine) {
   files = parts_of({.name = "some", .machines = 7, .blocks = 2}, 1);
   files[3].trial.samples.clear();
   EXPECT_EQ(merge(files, {}).setup.unit, Unit::block);
-  files = parts_of({.name = "some", .machines = 2, .blocks = 2}, 1);
-  EXPECT_FALSE(judge(merge(files, {.unit = Unit::machine})).could_fail);
+}
+
+TEST(merged_test, of_too_few_machines_the_report_names_machines_not_their_blocks) {
+  const auto files = parts_of({.name = "some", .machines = 2, .blocks = 2}, 1);
+  const PairedTrial trial = merge(files, {.unit = Unit::machine});
+  const PairedReport report = judge(trial);
+  EXPECT_FALSE(report.could_fail);
+  EXPECT_EQ(render::reach_text(reach_of(trial, report.blocks), trial.setup), "");
+  EXPECT_EQ(render::effort_text({render::Effort::Kind::minutes, 28, 0}, trial.setup),
+            "about 28 blocks would decide, the further ones on other machines");
+  expect_parts(
+      render::table(trial, report, {}),
+      {"2 machines cannot FAIL anything, however much slower head is; that takes 7 or more",
+       "INCONCLUSIVE: 2 machines cannot prove any slowdown"});
 }
 
 TEST(merged_test, blocks_needed_of_machines_with_unequal_numbers_of_blocks_are_not_rounded_down) {
@@ -315,10 +329,10 @@ TEST(merged_test, blocks_needed_of_rounds_rest_on_what_the_last_may_spend) {
         stats::robust_deviation(d), stats::hodges_lehmann(d), 0, 0.03,
         {alpha, pass_error, static_cast<std::size_t>(trial.setup.max_blocks), true});
   };
-  // The first look spends four tenths of alpha and a tenth of the error of a PASS, the last three
-  // fifths of what is left.
+  // The first look spends four tenths of alpha and a tenth of the error of a PASS, the last half of
+  // the rest.
   EXPECT_EQ(row_of(1).blocks_needed, needed(0.01, 0.05));
-  EXPECT_EQ(row_of(3).blocks_needed, needed(0.6 * 0.6 * 0.01, 0.6 * 0.9 * 0.05));
+  EXPECT_EQ(row_of(3).blocks_needed, needed(0.6 * 0.01 / 2, 0.9 * 0.05 / 2));
   EXPECT_GT(row_of(3).blocks_needed, row_of(1).blocks_needed);
   EXPECT_GT(*row_of(3).by_machine->detectable_with_another,
             *row_of(1).by_machine->detectable_with_another);

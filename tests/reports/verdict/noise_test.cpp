@@ -10,6 +10,7 @@
 
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
+#include "reports/verdict/digits.hpp"
 #include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
@@ -157,6 +158,17 @@ TEST(Noise, the_table_says_what_can_be_seen) {
   const std::string text = render::table(noise, {});
   EXPECT_TRUE(contains(text, "benchmark  noise floor  of a block  seen in 1 min"));
   EXPECT_TRUE(contains(text, "5 trials of 16 blocks, 2 copies of one build"));
+}
+
+TEST(FloorOfDigits, is_a_step_of_the_shortest_time_and_at_most_that_of_a_single_step) {
+  EXPECT_FALSE(floor_of_digits(0, 20)) << "nothing was printed";
+  EXPECT_DOUBLE_EQ(floor_of_digits(1, 20).value().epsilon, 1 / 19.5);
+  EXPECT_DOUBLE_EQ(floor_of_digits(1, 0.2).value().epsilon, 2) << "once printed with finer digits";
+  model::NoiseFloor floor{0.06, "assumed: why"};
+  raise_to_digits(floor_of_digits(1, 20).value(), floor);
+  EXPECT_EQ(floor.source, "assumed: why");
+  raise_to_digits(floor_of_digits(1, 10).value(), floor);
+  EXPECT_EQ(floor.source, "assumed: why; raised, as the program prints times in steps of 1 ns");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -334,6 +333,19 @@ TEST(paired_test, blocks_that_a_great_improvement_needs_are_known_also_if_layout
   EXPECT_EQ(row.verdict, Verdict::pass);
   EXPECT_TRUE(row.improved);
   EXPECT_TRUE(row.blocks_needed);
+}
+
+TEST(paired_test, two_or_three_layouts_that_lie_far_apart_leave_as_much_open) {
+  for (const std::size_t count : {2U, 3U}) {
+    std::vector<double> differences;
+    std::vector<std::size_t> layouts;
+    for (std::size_t i = 0; i < 8 * count; ++i) {
+      layouts.push_back(i % count);
+      const double noise = 0.0002 * (static_cast<double>(7 * (i / count) % 5) - 2);
+      differences.push_back(0.07 * static_cast<double>(layouts.back()) + noise);
+    }
+    EXPECT_GT(layout_error(differences, layouts, 0.05), 0.07) << count;
+  }
 }
 
 TEST(paired_test, layouts_widen_an_interval_to_both_sides_also_if_blocks_leave_nothing_open) {

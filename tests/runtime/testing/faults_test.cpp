@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -173,6 +171,25 @@ TEST(TestingFaults, a_partition_that_lasts_ends_connections_and_attempts) {
   });
 }
 
+TEST(TestingFaults, a_lost_window_fails_who_waits_for_it_and_not_who_only_reads) {
+  for (const bool waits : {false, true}) {
+    Runtime test(1, {.link = kEven, .window_bytes = 10});
+    test.block_on([&]() -> Task<> {
+      Ends ends = co_await connected(test);
+      const std::string fitting(waits ? 10 : 9, 'x');
+      co_await ends.client.write_all(fitting);
+      static_cast<void>(co_await read_text(ends.server, fitting.size()));
+      test.partition(test.host("client"), test.host("server"));
+      if (waits) {
+        EXPECT_EQ(co_await write_error(ends.client), ETIMEDOUT);
+      }
+      auto reading = read_error(ends.server);
+      const auto noticed = co_await time::timeout(30min, std::move(reading));
+      EXPECT_FALSE(noticed);
+    });
+  }
+}
+
 TEST(TestingFaults, a_connect_whose_answer_gets_lost_is_repeated_and_ends_in_time) {
   Runtime test(1, {.link = kEven});
   test.block_on([&]() -> Task<> {
@@ -313,6 +330,27 @@ TEST(TestingFaults, closing_with_bytes_unread_resets_the_peer) {
   });
 }
 
+TEST(TestingFaults, a_reset_after_some_of_several_buffers_is_reported_by_the_next_call) {
+  with_ends(kEven, [](Runtime&, Ends& ends) -> Task<> {
+    co_await ends.client.write_all("abc");
+    co_await time::sleep(1s);
+    ends.client.reset_on_close();
+    { const auto gone = std::move(ends.client); }
+    co_await time::sleep(1s);
+    char bytes[6];
+    iovec into[] = {{bytes, 3}, {bytes + 3, 3}};
+    EXPECT_EQ(co_await ends.server.read(net::Buffers(into)), 3);
+    const auto read_again = [&]() -> Task<> { co_await ends.server.read(net::Buffers(into)); };
+    EXPECT_EQ(co_await error_of(read_again), ECONNRESET);
+  });
+  with_ends(Link{.resets = 1, .cuts = 0}, [](Runtime&, Ends& ends) -> Task<> {
+    char bytes[] = "abcdef";
+    iovec from[] = {{bytes, 3}, {bytes + 3, 3}};
+    EXPECT_EQ(co_await ends.client.write(net::Buffers(from)), 3);
+    EXPECT_EQ(co_await read_error(ends.client), ECONNRESET);
+  });
+}
+
 TEST(TestingFaults, an_end_that_was_shut_down_writes_no_more) {
   with_ends(kEven, [](Runtime&, Ends& ends) -> Task<> {
     ends.client.shutdown_write();
@@ -326,7 +364,8 @@ TEST(TestingFaults, writing_to_a_peer_that_has_closed_is_answered_with_a_reset) 
     EXPECT_EQ(co_await read_error(ends.client), 0);
     EXPECT_EQ(co_await write_error(ends.client), 0);
     co_await time::sleep(1s);
-    EXPECT_EQ(co_await write_error(ends.client), ECONNRESET);
+    EXPECT_EQ(co_await read_error(ends.client), 0);
+    EXPECT_EQ(co_await write_error(ends.client), EPIPE);
     EXPECT_EQ(co_await write_error(ends.client), EPIPE);
   });
 }

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -81,6 +80,25 @@ TEST(TestingNetwork, a_stream_that_ends_before_it_is_accepted_is_at_its_end_for_
     char byte = 0;
     for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await server.read(&byte, 1), 0);
   });
+}
+
+TEST(TestingNetwork, what_came_before_accept_is_read_to_its_end) {
+  for (const bool resets : {false, true}) {
+    Runtime test(1, {.link = kEven});
+    test.block_on([&]() -> Task<> {
+      auto listener = TcpListener::bind(net::SocketAddress::loopback(80));
+      {
+        auto client = co_await TcpStream::connect(listener.local_address());
+        co_await client.write_all("x");
+        if (resets) client.reset_on_close();
+      }
+      co_await time::sleep(1s);
+      auto server = co_await listener.accept();
+      char bytes[2];
+      EXPECT_EQ(co_await server.read(bytes), 1);
+      EXPECT_EQ(co_await read_error(server), resets ? ECONNRESET : 0);
+    });
+  }
 }
 
 TEST(TestingNetwork, a_segment_takes_its_latency) {
@@ -170,6 +188,26 @@ TEST(TestingNetwork, a_shutdown_of_both_directions_ends_a_read_that_waits) {
   });
 }
 
+TEST(TestingNetwork, a_shutdown_ends_a_write_that_waits) {
+  for (const bool both : {false, true}) {
+    Runtime test(1, {.link = kEven, .window_bytes = 10});
+    test.block_on([&]() -> Task<> {
+      Ends ends = co_await connected(test);
+      const std::string many(20, 'x');
+      auto writing = spawn(error_of([&]() -> Task<> { co_await ends.client.write_all(many); }));
+      co_await time::sleep(1s);
+      EXPECT_FALSE(writing.is_finished());
+      if (both) {
+        ends.client.shutdown();
+      } else {
+        ends.client.shutdown_write();
+      }
+      EXPECT_EQ(co_await writing, EPIPE);
+      co_await ends.client.writable();
+    });
+  }
+}
+
 TEST(TestingNetwork, peek_split_and_several_buffers_are_as_with_the_systems) {
   with_ends(kEven, [](Runtime&, Ends& ends) -> Task<> {
     std::string first = "ab";
@@ -247,6 +285,38 @@ TEST(TestingNetwork, each_host_has_a_loopback_and_ports_of_its_own) {
     EXPECT_EQ(co_await fourth, EADDRNOTAVAIL);
     EXPECT_EQ(co_await first, 0);
     EXPECT_EQ(co_await second, 0);
+  });
+}
+
+TEST(TestingNetwork, a_socket_gets_what_is_sent_to_its_own_address_alone) {
+  struct Case {
+    const char* own;
+    const char* peer;
+    int error;
+  };
+  static constexpr Case kCases[] = {
+      {"127.0.0.1:1", "127.0.0.1:1", 0}, {"127.0.0.1:2", "127.0.0.2:2", ECONNREFUSED},
+      {"0.0.0.0:3", "127.0.0.2:3", 0},   {"0.0.0.0:4", "[::1]:4", ECONNREFUSED},
+      {"[::]:5", "127.0.0.1:5", 0},      {"[::]:6", "[::1]:6", 0},
+      {"[::1]:7", "[::1]:7", 0},         {"10.0.0.1:8", "127.0.0.1:8", ECONNREFUSED},
+  };
+  Runtime test(1);
+  test.block_on([&]() -> Task<> {
+    const Host own = test.host("localhost");
+    for (const Case& each : kCases) {
+      const auto listener = TcpListener::bind(net::SocketAddress::parse(each.own));
+      const int error = co_await connect_error(own, net::SocketAddress::parse(each.peer));
+      EXPECT_EQ(error, each.error) << each.own << " " << each.peer;
+    }
+    const auto receiver = net::UdpSocket::bind(net::SocketAddress::loopback(9));
+    auto sender = net::UdpSocket::bind(net::SocketAddress::parse("0.0.0.0:10"));
+    sender.connect(own.address(9));
+    co_await sender.send("x");
+    const int error = co_await error_of([&]() -> Task<> {
+      char byte = 0;
+      co_await sender.receive({&byte, 1});
+    });
+    EXPECT_EQ(error, ECONNREFUSED);
   });
 }
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -172,6 +171,19 @@ TEST(TestingStuck, a_time_out_that_was_not_needed_is_nothing_to_wait_for) {
     EXPECT_EQ(reason, Stuck::Reason::deadlock) << text;
     EXPECT_EQ(test.elapsed(), 0s);
   }
+}
+
+TEST(TestingStuck, a_connect_that_was_given_up_is_nothing_to_wait_for) {
+  Runtime test(1, {.time_limit = 1min});
+  test.host("server").isolate();
+  const auto [reason, text] = stuck(test, [&]() -> Task<> {
+    auto connecting = net::TcpStream::connect(test.host("server").address(80));
+    const auto stream = co_await time::timeout(40s, std::move(connecting));
+    EXPECT_FALSE(stream);
+    co_await wait_for_ever();
+  });
+  EXPECT_EQ(reason, Stuck::Reason::deadlock) << text;
+  EXPECT_EQ(test.elapsed(), 40s);
 }
 
 TEST(TestingStuck, a_test_ends_with_its_time) {
