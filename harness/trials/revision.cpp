@@ -92,56 +92,50 @@ Strings build_variables() {
   return found;
 }
 
-/// All files that have a program's name: the first one in PATH may be a wrapper, such as that of
-/// ccache, which calls the next.
-void add_files_of(const std::string& program, std::vector<fs::path>& files) {
-  if (!is_looked_up(program)) {
-    files.push_back(executable_of({program}));
-    return;
-  }
-  const std::string path = environment_value("PATH");
-  for (const std::string_view folder : parts_of(path, ':')) {
+/// Adds the files that have a program's name, in the order of PATH: the first one is called, and
+/// may be a wrapper, such as that of ccache, which calls the next. Sizes and times change when a
+/// file is replaced; the name tells apart which of two compilers `cc` is.
+void add_files_of(const std::string& program, Strings& tools) {
+  const auto add = [&](const fs::path& named) {
     std::error_code failed;
-    files.push_back(fs::canonical(fs::path(folder) / program, failed));
-  }
+    const fs::path file = fs::canonical(named, failed);
+    if (!fs::is_regular_file(file, failed)) return;
+    const auto size = fs::file_size(file, failed);
+    const auto time = fs::last_write_time(file, failed).time_since_epoch().count();
+    std::string tool = fmt::format("{} {} {} {}", program, file.string(), size, time);
+    if (!contains(tools, tool)) tools.push_back(std::move(tool));
+  };
+  if (!is_looked_up(program)) return add(program);
+  const std::string path = environment_value("PATH");
+  for (const std::string_view folder : parts_of(path, ':')) add(fs::path(folder) / program);
 }
 
-/// The files of the tool chains that a build may call, as far as they exist.
-std::vector<fs::path> files_of_tool_chains() {
+/// The tool chains that a build may call.
+Strings installed_tool_chains() {
   Strings programs{"c++", "cargo", "cc", "clang", "clang++", "g++", "gcc", "go", "rustc"};
   for (const char* variable : {"CC", "CXX"}) {
     const std::string command = environment_value(variable);  // "ccache gcc -m32"
     for (const std::string_view word : words_of(command)) programs.emplace_back(word);
   }
-  std::vector<fs::path> files;
-  for (const std::string& program : programs) add_files_of(program, files);
   // With rustup, one file in PATH stands for the programs of all its tool chains.
   fs::path rustup = environment_value("RUSTUP_HOME");
   if (rustup.empty()) rustup = fs::path(environment_value("HOME")) / ".rustup";
-  files.push_back(rustup / "settings.toml");
+  Strings of_rustup{(rustup / "settings.toml").string()};
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(rustup / "toolchains", ignored)) {
-    files.push_back(entry.path() / "bin/rustc");
+    of_rustup.push_back((entry.path() / "bin/rustc").string());
   }
-  std::erase_if(files, [](const fs::path& file) {
-    std::error_code failed;
-    return !fs::is_regular_file(file, failed);
-  });
-  std::ranges::sort(files);
-  const auto twice = std::ranges::unique(files);
-  files.erase(twice.begin(), twice.end());
-  return files;
+  std::ranges::sort(of_rustup);  // a folder has no order
+  Strings tools;
+  for (const std::string& program : programs) add_files_of(program, tools);
+  for (const std::string& file : of_rustup) add_files_of(file, tools);
+  return tools;
 }
 
-/// Those files, with sizes and times, which change when a tool chain is replaced. Looked up once:
-/// a trial must find what it has built, whatever a build installs.
+/// Those that were installed at first: a trial must find what it has built, whatever a build
+/// installs.
 const Strings& tool_chains() {
-  static const Strings found = each_of(files_of_tool_chains(), [](const fs::path& file) {
-    std::error_code ignored;
-    const auto size = fs::file_size(file, ignored);
-    const auto time = fs::last_write_time(file, ignored).time_since_epoch().count();
-    return fmt::format("{} {} {}", file.string(), size, time);
-  });
+  static const Strings found = installed_tool_chains();
   return found;
 }
 

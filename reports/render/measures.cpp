@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -133,12 +132,17 @@ void print_family(std::string_view name, std::string_view unit, std::string_view
   if (!unit.empty()) text += fmt::format("# UNIT {} {}\n", name, unit);
 }
 
-void print_measure(std::string_view name, const Measure& measure, double value, std::string& text) {
-  text += fmt::format("{}{{benchmark=\"{}\"", name, quotable(measure.benchmark));
+/// What a value is the value of: a family's name with labels.
+std::string labelled_name(std::string_view name, const Measure& measure) {
+  std::string text = fmt::format("{}{{benchmark=\"{}\"", name, quotable(measure.benchmark));
   for (const auto& [label, of] : measure.labels) {
     text += fmt::format(",{}=\"{}\"", label, quotable(of));
   }
-  text += fmt::format("}} {}\n", value);
+  return text + '}';
+}
+
+void print_measure(std::string_view name, const Measure& measure, double value, std::string& text) {
+  text += fmt::format("{} {}\n", labelled_name(name, measure), value);
 }
 
 /// The name of a family in Bencher, which no other one has: a counter may be called "latency", and
@@ -159,27 +163,20 @@ std::string unused_slug(const MeasureFamily& family, std::set<std::string>& used
 void Measures::add(std::string_view name, std::string_view unit, std::string_view help,
                    Measure measure) {
   if (!std::isfinite(measure.value)) return;
-  auto family = std::ranges::find_if(families_, [&](const MeasureFamily& each) {
-    return each.given == name && each.unit == unit;  // a counter may be called "wall_time"
-  });
-  if (family == families_.end()) {
-    families_.push_back(
-        {unused_name(name, unit), std::string(unit), std::string(help), {}, std::string(name)});
-    family = std::prev(families_.end());
-  }
-  family->measures.push_back(std::move(measure));
-}
-
-std::string Measures::unused_name(std::string_view name, std::string_view unit) const {
   const std::string own = permitted(name);
   std::string made = own;
-  const auto is_used = [&] {  // with its unit: a counter may be called "wall_time_seconds"
-    return std::ranges::any_of(families_, [&](const MeasureFamily& each) {
-      return full_name(each.name, each.unit) == full_name(made, unit);
-    });
-  };
-  for (int i = 2; is_used(); ++i) made = fmt::format("{}_{}", own, i);
-  return made;
+  for (int i = 2;; ++i) {
+    const std::string full = full_name(made, unit);
+    const auto [place, is_new] = places_.try_emplace(full, families_.size());
+    if (is_new) families_.push_back({made, std::string(unit), std::string(help), {}});
+    MeasureFamily& family = families_[place->second];
+    // Units differ if, for example, a counter is called "wall_time_seconds".
+    if (family.unit == unit && series_.insert(labelled_name(full, measure)).second) {
+      family.measures.push_back(std::move(measure));
+      return;
+    }
+    made = fmt::format("{}_{}", own, i);
+  }
 }
 
 Measures measures(const model::Run& run) {

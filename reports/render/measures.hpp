@@ -1,7 +1,10 @@
 // Results as numbers with names and labels, for the formats of systems that store and chart them.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,22 +33,21 @@ struct MeasureFamily {
   std::string unit;  ///< "seconds", "ratio"; empty: a count per iteration, or as in the name
   std::string help;  ///< a sentence
   std::vector<Measure> measures;
-  std::string given{};  ///< the name that add() got
 };
 
 class Measures {
  public:
-  /// `name` may contain any characters: those that the formats do not permit become underscores. A
-  /// number is added to a name that would then be another family's.
+  /// `name` may contain any characters: those that the formats do not permit become underscores. If
+  /// that makes it the name of another family, or if this benchmark has such a measure already, a
+  /// number is added. So the name does not depend on what else the other benchmarks count.
   void add(std::string_view name, std::string_view unit, std::string_view help, Measure measure);
 
   [[nodiscard]] const std::vector<MeasureFamily>& families() const { return families_; }
 
  private:
-  /// A name for a new family.
-  [[nodiscard]] std::string unused_name(std::string_view name, std::string_view unit) const;
-
   std::vector<MeasureFamily> families_;
+  std::map<std::string, std::size_t> places_;  ///< of families, by their whole names
+  std::set<std::string> series_;
 };
 
 /// Medians for each case: times, and counters and events per iteration. Failed cases have none.

@@ -88,7 +88,7 @@ class GateComment(unittest.TestCase):
         return subprocess.run(
             [sys.executable, SCRIPT, "--folder", self.folder, *arguments],
             env={"PATH": os.environ["PATH"], **environment}, capture_output=True, text=True,
-            timeout=60, check=False,
+            cwd=self.folder.parent, timeout=60, check=False,
         )
 
     def posted(self, **options):
@@ -274,6 +274,16 @@ class OnGitLab(GateComment):
         self.folder.rmdir()
         self.folder.symlink_to(secret.parent)
         self.not_posted("comment.md", status=1)
+
+    def test_no_part_of_a_relative_folder_is_a_link(self):
+        (self.folder / "7").mkdir()
+        self.comment.rename(self.folder / "7/comment.md")
+        self.assertEqual(self.post("--folder", "artifact/7").returncode, 0)
+        self.api.written.clear()
+        (self.folder.parent / "link").symlink_to(self.folder)
+        answer = self.post("--folder", "link/7")
+        self.assertEqual((answer.returncode, self.api.written), (1, []), answer.stdout)
+        self.assertIn("link/7/comment.md: a part of the path is a link", answer.stderr)
 
 
 if __name__ == "__main__":

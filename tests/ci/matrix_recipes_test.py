@@ -227,7 +227,6 @@ class GitHub(Jobs):
         self.assertTrue(self.merge_failed)
         self.assertIn("of no use", (self.store / "taskbench-gate/comment.md").read_text())
 
-
     def test_a_request_that_repairs_the_build_of_its_base_may_be_merged(self):
         self.commit("sort=1000 hash=500", "echo of no use; exit 1")
         self.git("checkout", "--quiet", "-b", "request")

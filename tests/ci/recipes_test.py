@@ -55,6 +55,7 @@ def shell_parts():
     yield "gate, before", "sh", gitlab_script("taskbench-gate", "before_script")
     for job in ("taskbench-gate", "taskbench-comment"):
         yield job, "sh", gitlab_script(job)
+    yield "comment, after", "sh", gitlab_script("taskbench-comment", "after_script")
 
 
 def strings_in(value):
@@ -254,6 +255,9 @@ class Security(unittest.TestCase):
             base = (parsed(ACTION)["inputs"]["base"]["default"] if path in GATES else
                     workflow["jobs"]["build"]["steps"][2]["env"]["BASE"])
             self.assertTrue(base.startswith("${{ github.event.merge_group.base_sha || "), base)
+        readme = (ROOT / "ci/README.md").read_text(encoding="utf-8")
+        one_step = yaml.safe_load(re.search(r"```yaml\n(.*?)```", readme, re.DOTALL).group(1))
+        self.assertEqual(one_step[True], ["pull_request", "merge_group"])
 
     def test_the_request_is_checked_out_merged_so_that_old_ones_have_the_recipe(self):
         for path in GATES:
@@ -514,7 +518,7 @@ class ShellParts(unittest.TestCase):
         merged = self.gitlab_gate(CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="source")
         self.assertEqual(merged, f"gate-pr<--base><base><--head><source>{common}")
 
-    def test_gitlab_comments_on_no_file_of_another_pipeline(self):
+    def test_gitlab_comments_on_no_file_of_another_pipeline_or_gate(self):
         self.stand_in("bin/apt-get")
         self.stand_in("bin/git", "mkdir -p trusted/scripts && printf '#!/bin/sh\\necho \"$*\"\\n' "
                                  ">trusted/scripts/gate-comment && chmod +x trusted/scripts/*")
@@ -523,6 +527,9 @@ class ShellParts(unittest.TestCase):
                                CI_DEFAULT_BRANCH="main", CI_REPOSITORY_URL="u", CI_PIPELINE_ID="7")
         self.assertEqual(
             answer.stdout, "--folder taskbench-gate/7 --marker taskbench-gate gitlab\n")
+        (self.folder / "taskbench-gate/7").mkdir(parents=True)
+        self.run_part("sh", gitlab_script("taskbench-comment", "after_script"))
+        self.assertFalse((self.folder / "taskbench-gate").exists())
 
     def test_gitlab_compares_another_project(self):
         call = self.gitlab_gate(

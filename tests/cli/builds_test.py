@@ -86,6 +86,21 @@ class Cached(BuildTest):
                 self.script(f"tools/{name}", "# of another version")
                 self.assertEqual(self.count_of_builds(**env), 2)
 
+    def test_the_same_files_in_another_order_or_by_other_names_mean_another_build(self):
+        for name in ("one/gcc", "other/gcc", "tools/gcc", "tools/clang"):
+            self.script(name, f"# {name}")
+        one, other, tools = (self.folder / name for name in ("one", "other", "tools"))
+        self.assertEqual([self.count_of_builds(PATH=f"{first}:{second}:{os.environ['PATH']}")
+                          for first, second in ((one, other), (other, one), (one, other))],
+                         [2, 2, 0])
+
+        def count_with(cc):
+            (tools / "cc").unlink(missing_ok=True)
+            (tools / "cc").symlink_to(cc)  # as update-alternatives does
+            return self.count_of_builds(PATH=f"{tools}:{os.environ['PATH']}")
+
+        self.assertEqual([count_with(cc) for cc in ("gcc", "clang", "gcc")], [2, 2, 0])
+
     def test_a_git_that_knows_no_format_of_paths_finds_the_same_builds(self):
         self.count_of_builds()
         self.script("tools/git", 'case $2 in --path-format=*) echo "$2"; set -- "$1" "$3" ;; esac\n'

@@ -42,6 +42,24 @@ TEST(Measures, of_names_that_become_equal_keep_apart) {
   EXPECT_EQ(sort.at("p99-us-2").at("value").get<double>(), 7);
 }
 
+TEST(Measures, of_a_benchmark_have_the_same_names_whatever_others_have) {
+  Measures all;
+  all.add("p99-us", "", "Help.", {"another", {}, 5});
+  add_value(all, "p99_us", "", 7);
+  expect_parts(open_metrics(all), {"\ntaskbench_p99_us{benchmark=\"another\"} 5\n",
+                                   "\ntaskbench_p99_us{benchmark=\"sort\"} 7\n"});
+  const auto sort = nlohmann::json::parse(bencher_metrics(all)).at("sort");
+  EXPECT_EQ(sort.at("p99-us").at("value").get<double>(), 7);
+}
+
+TEST(Measures, of_one_name_and_one_benchmark_keep_apart) {
+  Measures all;
+  add_value(all, "instructions", "", 5);  // the program's own counter
+  add_value(all, "instructions", "", 7);  // counted from outside
+  expect_parts(open_metrics(all), {"\ntaskbench_instructions{benchmark=\"sort\"} 5\n",
+                                   "\ntaskbench_instructions_2{benchmark=\"sort\"} 7\n"});
+}
+
 TEST(Measures, of_long_names_keep_apart_in_bencher) {
   Measures all;
   const std::string beginning(70, 'x');
