@@ -23,13 +23,6 @@ bool chooses_several(const Strings& command) {
                      [](const std::string& word) { return contains(word, ','); });
 }
 
-/// "BenchmarkSort-2" without "-2".
-std::string_view without_cpus(std::string_view name) {
-  const std::size_t digits = name.find_last_not_of("0123456789");
-  if (digits == std::string_view::npos || digits == 0 || name[digits] != '-') return name;
-  return name.substr(0, digits);
-}
-
 /// The distinct parts of the names at each level, "BenchmarkSort" and "size=10"; only the levels
 /// that all names have. A number that may be that of CPUs is left out in one more part.
 std::vector<Strings> levels_of(const Strings& names, bool may_have_cpus) {
@@ -43,7 +36,10 @@ std::vector<Strings> levels_of(const Strings& names, bool may_have_cpus) {
         if (!contains(levels[i], part)) levels[i].push_back(std::move(part));
       };
       add(parts[i]);
-      if (may_have_cpus && i + 1 == parts.size()) add(without_cpus(parts[i]));
+      if (may_have_cpus && i + 1 == parts.size()) {
+        const std::string_view cpus = reports::tools::cpus_at_the_end(parts[i]);
+        add(parts[i].substr(0, parts[i].size() - cpus.size()));
+      }
     }
   }
   return levels;

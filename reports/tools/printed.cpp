@@ -105,15 +105,6 @@ class SectionedRun {
 
 constexpr std::string_view kGoName = "Benchmark";
 
-/// "BenchmarkSort-8": the name, and "-8". Empty if it ends otherwise.
-std::string_view cpus_at_the_end(std::string_view name) {
-  const std::size_t digits = name.find_last_not_of("0123456789");
-  if (digits == std::string_view::npos || digits + 1 == name.size() || name[digits] != '-') {
-    return {};
-  }
-  return name.substr(digits);
-}
-
 /// Removes the number of CPUs from the names, if all have the same. Go prints no number if it uses
 /// one CPU, so a common one may also belong to the names: it stays if as many names are known with
 /// it as without it.
@@ -121,9 +112,7 @@ void leave_out_cpus(model::Run& run, const KnownNames& known) {
   if (run.cases.empty()) return;
   const std::string cpus(cpus_at_the_end(run.cases.front().name));
   if (cpus.empty()) return;
-  const auto has_them = [&](const model::Case& each) {
-    return cpus_at_the_end(each.name) == cpus && each.name.size() > cpus.size();
-  };
+  const auto has_them = [&](const model::Case& each) { return cpus_at_the_end(each.name) == cpus; };
   if (!std::ranges::all_of(run.cases, has_them)) return;
   const auto known_without = [&](std::size_t length) {
     return std::ranges::count_if(run.cases, [&](const model::Case& each) {
@@ -218,6 +207,15 @@ void read_libtest_line(std::string_view line, SectionedRun& sections) {
 }
 
 }  // namespace
+
+std::string_view cpus_at_the_end(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || digits == 0 || digits + 1 == name.size() ||
+      name[digits] != '-') {
+    return {};
+  }
+  return name.substr(digits);
+}
 
 model::Run parse_go(std::string_view printed, std::span<const std::string> requested) {
   SectionedRun sections;

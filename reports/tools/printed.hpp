@@ -10,6 +10,10 @@
 
 namespace taskbench::reports::tools {
 
+/// What may be the number of CPUs at the end of a Go benchmark's name: "-8" of "BenchmarkSort-8".
+/// Empty if it ends otherwise.
+[[nodiscard]] std::string_view cpus_at_the_end(std::string_view name);
+
 /// Reads the output of a Go package's benchmarks, in the format of benchstat: "BenchmarkSort-8",
 /// the iterations, then pairs of a value and its unit. The time is that of "ns/op"; other units are
 /// counters, by their names. A number of CPUs at the end of all names ("-8") is removed, unless the
