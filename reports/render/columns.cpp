@@ -144,31 +144,19 @@ std::string_view beginning(std::string_view text, std::size_t width) {
 }
 
 std::string shortened(std::string_view text, std::size_t width) {
-  if (display_width(text) <= width) return std::string(text);
-  std::vector<std::string_view> characters;
-  while (!text.empty()) {
-    const std::size_t length = decode(text).length;
-    characters.push_back(text.substr(0, length));
-    text.remove_prefix(length);
+  std::size_t left = display_width(text);
+  if (left <= width) return std::string(text);
+  const std::size_t room = width - 1;
+  const std::size_t end_room = room / 2;
+  const std::string_view begin = beginning(text, room - end_room);
+  left -= display_width(begin);
+  std::string_view end = text.substr(begin.size());
+  while (left > end_room) {
+    const std::size_t length = decode(end).length;
+    left -= display_width(end.substr(0, length));
+    end.remove_prefix(length);
   }
-  std::size_t room = width - 1;
-  const auto take = [&](std::string_view character, std::size_t& left) {
-    const std::size_t used = display_width(character);
-    if (used > left) return false;
-    left -= used;
-    return true;
-  };
-  std::size_t end_room = room / 2;
-  room -= end_room;
-  std::string begin;
-  std::size_t first = 0;
-  for (; take(characters[first], room); ++first) begin += characters[first];
-  std::size_t last = characters.size();
-  for (; take(characters[last - 1], end_room); --last) {
-  }
-  std::string result = std::move(begin) + "…";
-  for (; last < characters.size(); ++last) result += characters[last];
-  return result;
+  return std::string(begin).append("…").append(end);
 }
 
 std::string one_line(std::string_view text) {
