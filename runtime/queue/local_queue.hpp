@@ -1,24 +1,27 @@
 // A worker's run queue: a ring of fixed size, one producer, many consumers.
 //
 // Threads
-//   push_back, push_behind, push_batch, pop_front, rotate, free_slots: the owning worker only.
+//   push_back, push_behind, push_batch, pop_front, pop_back, rotate, free_slots: the owning worker
+//   only.
 //   steal_into: any other worker, with its own queue as the destination.
 //   size, looks_empty: any thread; a snapshot that may be out of date at once.
 //
-// Positions are 32-bit, only ever grow, and wrap. The values are in [head, tail).
+// Positions are 32-bit and wrap. The values are in [head, tail); head only ever grows, and tail
+// only ever shrinks by pop_back.
 //
 // Invariants
 //   I1  tail - head <= capacity (modulo 2^32).
 //   I2  Only the owner writes slots and tail_, and outside of lock_ never a slot in [head, tail).
-//   I3  head_ is written only inside lock_: by the owner that pops or overflows, by a thief.
+//   I3  head_ is written only inside lock_: by the owner that pops or overflows, by a thief. So is
+//       tail_ where it shrinks.
 //   I4  A slot is read, to take its value, only inside lock_.
 //   I5  Capacity is at most half of the position range, so full and empty differ.
 //
 // No operation of the owner is a read-modify-write, nor a fence. push_back is an acquire load of
 // head_ and a release store of tail_, outside of the lock: it touches no slot that a thief may
-// read (I2), and a stale head_ only makes the queue look fuller than it is. pop_front enters the
-// biased lock, which is two stores and a load for the owner. A thief pays for both with one heavy
-// fence, and takes half of the queue for it.
+// read (I2), and a stale head_ only makes the queue look fuller than it is. pop_front and pop_back
+// enter the biased lock, which is two stores and a load for the owner. A thief pays for all three
+// with one heavy fence, and takes half of the queue for it.
 //
 // Rejected: one compare-exchange per pop, as in Go and Tokio (docs/adr/0002); a growable Chase-Lev
 // deque (reclamation costs a locked instruction an operation); a bounded MPMC ring (locked
@@ -131,6 +134,19 @@ class LocalQueue {
     return true;
   }
 
+  /// Takes the newest value. Returns false if the queue is empty.
+  bool pop_back(T& out) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    std::uint32_t head = 0;
+    if (!owner_enter_unless_empty(tail, head)) return false;
+    out = slot(tail - 1).get();
+    // relaxed: thieves read it inside the lock; nobody else reads a slot on the strength of it
+    tail_.store(tail - 1, base::relaxed);
+    lock_.owner_leave();
+    return true;
+  }
+
   /// Puts `value` behind the others and takes the oldest in its place, as push_back() and
   /// pop_front() would, but in one section of the lock and without an overflow. Returns false, and
   /// leaves `value` to the caller, when there are no others. Calls `ahead` as pop_front() does.
@@ -176,8 +192,9 @@ class LocalQueue {
   }
 
   [[nodiscard]] std::uint32_t size() const {
-    // acquire: pairs with the release of pops and steals. Head before tail: the difference can then
-    // be too large but never negative, and a queue that was never empty never looks empty.
+    // acquire: pairs with the release of pops and steals. Head before tail: the tail that is read
+    // was there with this head or a later one, so the difference can be too large but never
+    // negative, and a queue that was never empty never looks empty.
     const std::uint32_t head = head_.load(base::acquire);
     // relaxed: a count; no slot is read on the strength of it
     return tail_.load(base::relaxed) - head;

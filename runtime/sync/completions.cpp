@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/task/context.hpp"
 
 namespace taskbench::rt::sync::detail {
 
@@ -60,6 +61,7 @@ bool Completions::NextDone::poll_done(task::Leaf* leaf, task::Header* task) noex
     TASKBENCH_ASSERT(completions.waiter_ == task, "an await goes on in the task that began it");
     completions.waiting_ = &self;
     self.waits_ = true;
+    task::thread_context().waits_for_task = true;
     return false;
   }
   TASKBENCH_ASSERT(completions.waiter_ == nullptr, "whoever reported has taken it out (D3)");

@@ -21,6 +21,9 @@ struct ThreadContext {
   /// is here, no other thread can reach it unless handles or wakers of it exist; so its handle can
   /// change its state by a plain store.
   Header* next;
+  /// Set when a task that is polled here begins to wait for the end of another one. For workers of
+  /// work_stealing, which clear it.
+  bool waits_for_task;
   MayBlock may_block;
   /// The number of operations that the task in this poll may still begin before it yields; valid
   /// once it has begun one (Disposition::spending).
@@ -41,7 +44,7 @@ class EnterContext {
  public:
   EnterContext(Spawner* scheduler, void* worker, MayBlock may_block = MayBlock::no) noexcept
       : context_(thread_context()), previous_(context_) {
-    context_ = {scheduler, worker, nullptr, may_block, 0, nullptr, nullptr};
+    context_ = {scheduler, worker, nullptr, false, may_block, 0, nullptr, nullptr};
   }
   ~EnterContext() { context_ = previous_; }
   EnterContext(const EnterContext&) = delete;

@@ -125,7 +125,7 @@ NAMED = (
      "compare_exchange_weak(seen.word_, desired, base::release, base::acquire)",
      "compare_exchange_weak(seen.word_, desired, base::relaxed, base::acquire)"),
     ("a task is awaited as unshared although it is shared", HARNESS,
-     "if (thread_context().next == task && task->state.set_join_waker_unshared()) return false;",
+     "if (context.next == task && task->state.set_join_waker_unshared()) return false;",
      "if (task->state.set_join_waker_unshared()) return false;"),
     ("the handle of a complete task frees it although others have it", STATE,
      "if ((word_.load(base::acquire) & (kReferenceMask | kActive)) == 0) return true;",

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tests/model/runtime_check.hpp"
@@ -225,6 +226,56 @@ TEST(LocalQueueModel, never_looks_empty_while_it_rotates) {
     base::Thread other([&] { mc::require(!queue.looks_empty(), "one is there at all times"); });
     int value = 2;
     mc::require(queue.rotate(value, [](int) {}), "one is there");
+    other.join();
+  });
+}
+
+/// The owner takes `pops` values from the back, and pushes another after the first, against a
+/// thief.
+void pops_from_the_back_against_a_thief(int values, int pops) {
+  holds([values, pops] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim(UINT32_MAX);
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    for (int value = 1; value <= values; ++value) victim.push_back(value, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    bool pushed = false;
+    for (int i = 0; i < pops; ++i) {
+      int value = 0;
+      const bool found = victim.pop_back(value);
+      mc::require(found || i > 0 || values == 1, "a thief leaves half of them");
+      if (found) by_owner.add(value);
+      if (!std::exchange(pushed, true)) victim.push_back(values + 1, never);
+    }
+    thief.join();
+    mc::sometimes("something is stolen", !by_thief.values().empty());
+    mc::sometimes("nothing is stolen", by_thief.values().empty());
+    mc::require(std::ranges::is_sorted(by_thief.values()), "thieves take the oldest, in order");
+    by_owner.drain(victim);
+    require_all(values + 1, {&by_owner, &by_thief});
+  });
+}
+
+TEST(LocalQueueModel, pops_from_the_back_against_a_thief) {
+  pops_from_the_back_against_a_thief(3, 1);
+}
+
+TEST(LocalQueueModel, pops_the_last_from_the_back_against_a_thief) {
+  pops_from_the_back_against_a_thief(1, 2);
+}
+
+TEST(LocalQueueModel, never_looks_empty_while_it_is_popped_from_the_back) {
+  holds([] {
+    queue::LocalQueue<int, TwoSlots> queue;
+    queue.push_back(1, never);
+    base::Thread other([&] { mc::require(!queue.looks_empty(), "one is there at all times"); });
+    int value = 0;
+    queue.push_back(2, never);
+    mc::require(queue.pop_front(value) && value == 1, "the oldest");
+    queue.push_back(3, never);
+    mc::require(queue.pop_back(value) && value == 3, "the newest");
     other.join();
   });
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/park/parker.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/fork_join.hpp"
 #include "runtime/task/harness.hpp"
@@ -179,6 +180,34 @@ TEST(WorkerModel, what_one_takes_over_from_another_is_seen_by_a_third_that_falls
         mc::require(workers->worker(1).queue.looks_empty(), "it had two left");
         mc::require(workers->worker(0).queue.size() == 1, "one is left");
         mc::require(workers->is_woken(2), "for which the third is woken");
+        workers->end();
+      },
+      kTwoAtMost);
+}
+
+Task<> waits_for_one_of_two(int& newest) {
+  const auto note = [&newest](int id) -> Task<> {
+    newest = id;
+    co_return;
+  };
+  JoinHandle<void> first = spawn(note(1));
+  spawn(note(2)).detach();
+  co_await first;
+}
+
+// The worker takes the newest of its tasks while a thief takes the oldest.
+TEST(WorkerModel, one_whose_task_waits_for_another_shares_its_queue_with_a_thief) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(2, LooksAround::hardly_ever);
+        int newest = 0;
+        workers->add_to(0, waits_for_one_of_two(newest));
+        mc::require(workers->take_turn(0), "it waits for one of two tasks");
+        base::Thread thief([&] { mc::sometimes("it steals one", workers->take_turn(1)); });
+        mc::require(workers->take_turn(0), "it runs the newest");
+        mc::sometimes("the newest first", newest == 2);
+        thief.join();
+        while (workers->take_turn(0) || workers->take_turn(1)) continue;
         workers->end();
       },
       kTwoAtMost);

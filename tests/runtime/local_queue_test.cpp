@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "runtime/base/random.hpp"
 
 namespace taskbench::rt::queue {
 namespace {
@@ -234,6 +237,60 @@ TEST_P(LocalQueueAt, rotates_without_overflow_when_it_is_full) {
   }
   EXPECT_EQ(queue_.size(), Queue::kCapacity);
   EXPECT_EQ(pop_all(queue_), range(2 * kCapacity, 3 * kCapacity));
+}
+
+TEST_P(LocalQueueAt, gives_the_newest_back) {
+  int value = 0;
+  EXPECT_FALSE(queue_.pop_back(value));
+  push_range(queue_, 0, kCapacity);
+  for (int i = kCapacity - 1; i >= 2; --i) {
+    ASSERT_TRUE(queue_.pop_back(value));
+    ASSERT_EQ(value, i);
+  }
+  EXPECT_EQ(queue_.size(), 2U);
+  push_range(queue_, 2, 4);
+  EXPECT_EQ(queue_.steal_into(other_).count, 2U) << "thieves may come in";
+  ASSERT_TRUE(queue_.pop_back(value));
+  EXPECT_EQ(value, 3);
+  EXPECT_EQ(pop_all(queue_), std::vector<int>{2});
+  EXPECT_FALSE(queue_.pop_back(value));
+  EXPECT_TRUE(queue_.looks_empty());
+}
+
+TEST_P(LocalQueueAt, does_what_a_deque_does) {
+  std::deque<int> reference;
+  base::FastRandom random(GetParam());
+  for (int i = 0; i < 20 * kCapacity; ++i) {
+    int value = -1;
+    switch (random.below(5)) {
+      case 0:
+      case 1:
+        if (reference.size() == Queue::kCapacity) break;
+        push_range(queue_, i, i + 1);
+        reference.push_back(i);
+        break;
+      case 2:
+        ASSERT_EQ(queue_.pop_front(value), !reference.empty());
+        if (reference.empty()) break;
+        ASSERT_EQ(value, reference.front());
+        reference.pop_front();
+        break;
+      case 3:
+        ASSERT_EQ(queue_.pop_back(value), !reference.empty());
+        if (reference.empty()) break;
+        ASSERT_EQ(value, reference.back());
+        reference.pop_back();
+        break;
+      default:
+        value = i;
+        ASSERT_EQ(queue_.rotate(value, [](int) {}), !reference.empty());
+        if (reference.empty()) break;
+        ASSERT_EQ(value, reference.front());
+        reference.pop_front();
+        reference.push_back(i);
+    }
+    ASSERT_EQ(queue_.size(), reference.size());
+  }
 }
 
 constexpr std::uint32_t kPositions[] = {0,

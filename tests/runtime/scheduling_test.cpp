@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/order.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
@@ -13,25 +14,8 @@ namespace {
 
 using namespace tests;
 
-using Log = std::vector<int>;
-
-Task<> note(Log* log, int id) {
-  log->push_back(id);
-  co_return;
-}
-
-/// Runs `body` as a task of a pool with one worker, until it has ended and the log has `entries`.
-Log log_of(Runtime runtime, Task<> (*body)(Log*), std::size_t entries) {
-  Log log;
-  run_as_task(runtime, [&]() -> Task<> {
-    co_await body(&log);
-    while (log.size() < entries) co_await yield_now();
-  });
-  return log;
-}
-
 Task<> spawn_three(Log* log) {
-  for (int id = 1; id <= 3; ++id) spawn(note(log, id)).detach();
+  for (int id = 1; id <= 3; ++id) spawn(note_id(log, id)).detach();
   log->push_back(0);
   co_return;
 }
@@ -53,20 +37,14 @@ Task<> wake_one_behind_others(Log* log) {
   };
   JoinHandle<void> waiting = spawn(wait());
   while (gate.waiting() == 0) co_await yield_now();
-  spawn(note(log, 1)).detach();
-  spawn(note(log, 2)).detach();
+  spawn(note_id(log, 1)).detach();
+  spawn(note_id(log, 2)).detach();
   gate.open();  // displaces task 2
   co_await std::move(waiting);
 }
 
 TEST(LifoSlot, a_task_that_was_woken_runs_next) {
   EXPECT_EQ(log_of(build(kOneWorker), &wake_one_behind_others, 3), (Log{9, 1, 2}));
-}
-
-Task<> respawn_until(const std::atomic<bool>* stop, std::atomic<int>* links) {
-  links->fetch_add(1);
-  if (!stop->load()) spawn(respawn_until(stop, links)).detach();
-  co_return;
 }
 
 TEST(LifoSlot, a_chain_that_respawns_itself_cannot_starve_its_neighbours) {
@@ -139,36 +117,6 @@ TEST_P(InjectorInterval, a_loaded_worker_looks_at_the_injector) {
     EXPECT_LE(yields, static_cast<int>(GetParam()) + 20);
   }
 }
-
-/// Tasks from outside, each spawned when the previous one runs, and the number of other polls in
-/// between. For a runtime with one worker.
-class Arrivals {
- public:
-  explicit Arrivals(Runtime& runtime) : runtime_(runtime) {}
-
-  /// Spawns the first one. Must not be called before the other tasks exist.
-  void begin() {
-    std::thread([this] { runtime_.spawn(arrive()).detach(); }).join();
-  }
-  void count_poll() { ++polls_; }
-  [[nodiscard]] bool are_over() const { return between_.size() == 5; }
-
-  /// Leaves out the first, before which the worker may have looked at any time.
-  [[nodiscard]] std::vector<int> polls_between() const {
-    return {between_.begin() + 1, between_.end()};
-  }
-
- private:
-  Task<> arrive() {
-    between_.push_back(std::exchange(polls_, 0));
-    if (!are_over()) begin();
-    co_return;
-  }
-
-  Runtime& runtime_;
-  int polls_ = 0;
-  std::vector<int> between_;
-};
 
 Task<> yield_beside(Arrivals& arrivals) {
   while (!arrivals.are_over()) {
@@ -280,14 +228,6 @@ TEST_P(Fairness, tasks_spawned_from_outside_run_under_load_of_every_kind) {
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Fairness);
-
-/// Notes `id` before each of `yields` yields.
-Task<> note_and_yield(Log* log, int id, int yields) {
-  for (int i = 0; i < yields; ++i) {
-    log->push_back(id);
-    co_await yield_now();
-  }
-}
 
 TEST(FairnessOfOneWorker, a_task_that_was_woken_has_no_turns_to_make_up_for) {
   Runtime runtime = build(kOneWorker);

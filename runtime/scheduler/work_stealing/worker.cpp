@@ -18,6 +18,11 @@ namespace {
 /// messages in the cache, short compared with the waiting queue.
 constexpr std::uint32_t kLifoPolls = 32;
 
+/// How many polls in a row may take the newest task of the queue, since one of them waits for
+/// another. Long enough to finish a tree of tasks before the next is begun, so that there are few
+/// at a time; for those who wait as long as a few turns of the LIFO slot.
+constexpr std::uint32_t kDescent = 256;
+
 /// How long a worker searches before it sleeps: about the cost of going to sleep and being woken,
 /// so that a search in vain at most doubles that cost.
 constexpr std::chrono::nanoseconds kSearchTime = base::patience(std::chrono::nanoseconds{20'000});
@@ -101,6 +106,8 @@ bool Worker::take_turn() {
     wake_up();
   }
   context_ = &task::thread_context();
+  // All workers have the same context, in turn.
+  context_->waits_for_task = std::exchange(descends_, false);
   task::Header* task = next_task();
   if (task == nullptr) task = search_once();
   if (task == nullptr) {
@@ -108,6 +115,7 @@ bool Worker::take_turn() {
     return false;
   }
   run_task(task, false);
+  descends_ = context_->waits_for_task;
   return true;
 }
 
@@ -115,10 +123,36 @@ task::Header* Worker::next_task() {
   if (--polls_left_ <= 0) [[unlikely]] {
     if (task::Header* task = look_around()) return task;
   }
+  if (context_->waits_for_task) {
+    if (task::Header* task = descend()) return task;
+  }
   task::Header* task = nullptr;
   if (!queue.pop_front(task, prefetch)) return nullptr;
   rounds.count_turn(queue);
   return task;
+}
+
+/// What a task waits for is likely the newest one in the queue, or was spawned by the newest. To
+/// run it is to walk a tree of tasks by depth, and to leave the oldest, whose trees are the
+/// largest, to thieves.
+task::Header* Worker::descend() {
+  if (descended_ == kDescent) {
+    polls_left_ = 1;  // after the oldest task here, look_around() takes the oldest in the injector
+    context_->waits_for_task = false;
+    return nullptr;
+  }
+  task::Header* task = nullptr;
+  if (queue.pop_back(task)) {
+    ++descended_;
+  } else {
+    end_descent();
+  }
+  return task;
+}
+
+void Worker::end_descent() {
+  descended_ = 0;
+  context_->waits_for_task = false;
 }
 
 task::Header* Worker::look_around() {
@@ -126,21 +160,25 @@ task::Header* Worker::look_around() {
   set_.idle.fences.count_work();
   balance();
   if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-  return take_from_injector([this](std::span<task::Header*> out) {
+  if (descended_ != 0 && descended_ < kDescent) return nullptr;
+  // A batch of trees would fill the queue, and the next tree overflow it.
+  const std::size_t most = std::exchange(descended_, 0) != 0 ? 1 : kInjectorBatch;
+  return take_from_injector(most, [this](std::span<task::Header*> out) {
     return set_.injector.pop_batch_in_passing(out, passed_injector_);
   });
 }
 
 task::Header* Worker::take_from_injector() {
-  return take_from_injector(
-      [this](std::span<task::Header*> out) { return set_.injector.pop_batch(out); });
+  return take_from_injector(kInjectorBatch, [this](std::span<task::Header*> out) {
+    return set_.injector.pop_batch(out);
+  });
 }
 
-task::Header* Worker::take_from_injector(auto pop) {
+task::Header* Worker::take_from_injector(std::size_t most, auto pop) {
   if (set_.injector.looks_empty()) return nullptr;
   const std::size_t room = std::size_t{queue.free_slots()} + 1;
   std::array<task::Header*, kInjectorBatch> batch;
-  const std::size_t taken = pop(std::span(batch).first(std::min(room, kInjectorBatch)));
+  const std::size_t taken = pop(std::span(batch).first(std::min(room, most)));
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);
@@ -186,6 +224,7 @@ void Worker::run_task(task::Header* task, bool goes_on) {
     --polls_left_;
     counters.lifo_hits.add();
   }
+  end_descent();
   push(task);  // needs no notification, as in poll() without a task in the LIFO slot
 }
 
@@ -206,6 +245,7 @@ Worker::Next Worker::poll(task::Header*& task, bool goes_on) {
   }
   const bool is_behind = rounds.count_yield(task);
   if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) {
+    end_descent();
     push(task);
     set_.notify_from(*this);
     return Next::none;
@@ -221,6 +261,7 @@ Worker::Next Worker::poll(task::Header*& task, bool goes_on) {
       return Next::other;
     }
   } else if (queue.push_behind(task, overflow())) {
+    end_descent();
     return Next::none;
   }
   rounds.count_turn_alone();

@@ -8,7 +8,8 @@
 // Where a worker looks for a task, in this order:
 //   1. every `injector_interval` polls: the injector
 //   2. its LIFO slot, at most kLifoPolls times in a row
-//   3. its queue
+//   3. its queue, from the front; from the back while a task that was polled here waits for the
+//      end of another, at most kDescent times in a row
 //   4. searching: the injector, then the others' queues from a random victim on, then the forks
 //      that others offer; once where sockets are watched or workers run in turn, else repeatedly
 //      for a short while; then it sleeps
@@ -103,10 +104,14 @@ class Worker {
   /// Called every injector_interval polls, however much there is to do here. Returns a task that
   /// came from outside, if there is one.
   [[gnu::noinline]] task::Header* look_around();
+  /// Called if a task has begun to wait for another: takes the newest task of the queue, for a
+  /// while. Null: it is the turn of the oldest.
+  [[gnu::noinline]] task::Header* descend();
+  void end_descent();
   /// Called if there is nothing to do here. Returns a task if it has found one.
   [[gnu::noinline]] task::Header* search_or_sleep();
   task::Header* take_from_injector();
-  task::Header* take_from_injector(auto pop);
+  task::Header* take_from_injector(std::size_t most, auto pop);
   task::Header* search();
   task::Header* search_once();
   bool start_searching();
@@ -157,6 +162,8 @@ class Worker {
   bool searching_ = false;
   bool asleep_ = false;                           // between fall_asleep() and wake_up()
   std::int32_t polls_left_ = injector_interval_;  // before it looks at the injector
+  std::uint32_t descended_ = 0;                   // polls since descend() began
+  bool descends_ = false;                         // between turns: the context's waits_for_task
   std::uint32_t passed_injector_ = 0;             // looks in a row at which another was inside
   Clock::time_point last_find_{};                 // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};         // before the next look at the injector
