@@ -116,6 +116,9 @@ function(taskbench_install_manual)
 endfunction()
 
 if(TASKBENCH_BUILD_TOOLS)
+  # `cmake --install` copies all libraries, also where only the command was asked for, as by
+  # scripts/bench.
+  add_dependencies(taskbench taskbench_model)
   install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
   taskbench_install_manual()
   taskbench_install_completion(bash bash-completion/completions taskbench)
@@ -133,6 +136,17 @@ if(TASKBENCH_BUILD_TOOLS)
   install(FILES ci/README.md
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command
+  )
+  # What the recipes and --help refer to.
+  install(FILES docs/commands.md docs/parts.md docs/programs.md
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/docs"
+    COMPONENT command
+  )
+  install(DIRECTORY examples/gate
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/examples"
+    COMPONENT command
+    REGEX "/(count|build-benchmarks)$" PERMISSIONS
+      OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
   )
   install(PROGRAMS
     scripts/diff-baseline

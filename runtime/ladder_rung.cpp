@@ -54,6 +54,7 @@ struct ladder_prefetch : work_stealing::Policy {
   // What rungs choose besides:
   static constexpr bool kHasLifoSlot = true;
   static constexpr bool kHasPatience = true;
+  static constexpr std::uint32_t kDescent = 0;
   static void begin(task::Header*, task::Spawner&) noexcept {}
   static void enter_queue(task::Header*) noexcept {}
 };

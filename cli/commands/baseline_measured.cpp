@@ -174,7 +174,8 @@ class BaselineCompareCommand final : public Command {
         ->default_str(std::to_string(kDefaultFreshProcesses));
     declare_timeout(options, check_.timeout_s);
     declare_allow_busy(options, check_.allow_busy, "Judge");
-    check_.verdict.declare(options, check_.delta, check_.alpha);
+    check_.verdict.declare(options, check_.delta, check_.alpha,
+                           "Chance that anything fails although nothing is slower.");
     check_.output.declare(
         options, check_.journal,
         "Continue the comparison in the journal; of a complete one, print the verdict again.",

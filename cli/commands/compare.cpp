@@ -144,7 +144,9 @@ class CompareCommand final : public Command {
                   "Rename parts of the names between slashes, workers:1=workers:2, before "
                   "benchmarks are paired: of the first side, or of all columns. Without NEW the "
                   "part is left out. May be repeated.");
-    verdict_.declare(options, policy_.delta, policy_.alpha);
+    verdict_.declare(options, policy_.delta, policy_.alpha,
+                     "Chance that any time fails although nothing is slower; each metric of "
+                     "--judge has the same chance again.");
     declare_judged(options, policy_.judged);
     options.group("Output");
     declare_format(options, format_, "", render::formats_of_measures());

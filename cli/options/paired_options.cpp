@@ -331,7 +331,9 @@ void PairedPlan::declare(Options& options) {
   options["--base-root"]->needs(options["--head-root"]);
   options["--head-root"]->needs(options["--base-root"]);
 
-  verdict.declare(options, setup.delta, setup.alpha);
+  verdict.declare(options, setup.delta, setup.alpha,
+                  "Chance that any wall time fails although nothing is slower; CPU times, and each "
+                  "metric of --judge, have the same chance again.");
   options.value("--store", store, "FOLDER", Path{}, "Where noise floors and baselines are kept.");
   output.declare(
       options, journal,

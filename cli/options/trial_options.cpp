@@ -116,12 +116,12 @@ CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view 
                       fmt::format("{} even if other processes use the CPUs.", what));
 }
 
-void VerdictOptions::declare(Options& options, double& delta, double& alpha) {
+void VerdictOptions::declare(Options& options, double& delta, double& alpha,
+                             const std::string& alpha_help) {
   options.group("Verdict");
   options.value("--delta", delta, "PERCENTAGE", Percentage{0.0001, 10},
                 "The smallest slowdown that matters: 3% or 0.03.");
-  options.value("--alpha", alpha, "PERCENTAGE", Percentage{1e-6, 0.2},
-                "Chance that anything fails although nothing is slower.");
+  options.value("--alpha", alpha, "PERCENTAGE", Percentage{1e-6, 0.2}, alpha_help);
   options.group("Verdict", false);
   options.value("--inconclusive", inconclusive, "MEANING",
                 Choice<MeaningOfInconclusive>{"meaning", kMeanings},

@@ -49,7 +49,7 @@ struct Sight {
 struct VerdictOptions {
   const MeaningOfInconclusive* inconclusive = kMeanings;
 
-  void declare(Options& options, double& delta, double& alpha);
+  void declare(Options& options, double& delta, double& alpha, const std::string& alpha_help);
 
   /// The exit code of a verdict, with --inconclusive applied. An inconclusive result that could not
   /// have failed with any data, or that is blind, passes only with `pass-always`, with a note.

@@ -144,6 +144,13 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
       listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
+    if (repository_ && lacks_flags(plan_.recipe)) {
+      listener_.note(
+          fmt::format("builds get no -g -O2 and no -ffunction-sections: the path of the cache, "
+                      "'{}', has a blank "
+                      "or a quote, which CFLAGS cannot contain; name another folder by --cache",
+                      plan_.recipe.cache.string()));
+    }
   }
 
   /// The part, in the form that its journal records.

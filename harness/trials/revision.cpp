@@ -223,7 +223,7 @@ bool optimises_before_cflags(const fs::path& source) {
 Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
   if (recipe.build == kDefaultBuild) return {};
   Strings result;
-  if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
+  if (!lacks_flags(recipe)) {
     // `CFLAGS ?= -O2` in a Makefile, and what autoconf would choose, have no effect once the
     // variable is set: without flags in their place, nothing would be optimised.
     const std::string_view usual = optimises_before_cflags(source) ? "" : kUsualFlags;
@@ -332,6 +332,11 @@ std::string why_not_runnable(const fs::path& program, const std::string& name) {
         name, name);
   }
   return problem;
+}
+
+bool lacks_flags(const BuildRecipe& recipe) {
+  return recipe.build != kDefaultBuild &&
+         recipe.cache.string().find_first_of(" \t\n'\"") != std::string::npos;
 }
 
 bool is_cached(const GitRepository& repository, const BuildRecipe& recipe,

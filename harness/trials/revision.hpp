@@ -75,6 +75,10 @@ struct BuiltRevision {
                                     const std::stop_token& stop,
                                     const std::function<void(const std::string& text)>& waiting);
 
+/// Whether a user's own build gets no CFLAGS and CXXFLAGS: they would contain the path of the
+/// cache, and it has a blank or a quote.
+[[nodiscard]] bool lacks_flags(const BuildRecipe& recipe);
+
 /// Whether build_revision() would take the program of `commit` from the cache.
 [[nodiscard]] bool is_cached(const GitRepository& repository, const BuildRecipe& recipe,
                              const std::string& commit);

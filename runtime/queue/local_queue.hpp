@@ -6,8 +6,8 @@
 //   steal_into: any other worker, with its own queue as the destination.
 //   size, looks_empty: any thread; a snapshot that may be out of date at once.
 //
-// Positions are 32-bit and wrap. The values are in [head, tail); head only ever grows, and tail
-// only ever shrinks by pop_back.
+// Positions are 32-bit and wrap. The values are in [head, tail). head only grows; only pop_back
+// makes tail smaller.
 //
 // Invariants
 //   I1  tail - head <= capacity (modulo 2^32).

@@ -13,7 +13,7 @@ namespace taskbench::rt {
 
 struct RuntimeOptions {
   unsigned workers = 0;                  ///< 0: one per CPU that the process may use
-  std::uint32_t injector_interval = 61;  ///< polls between two looks at the injector
+  std::uint32_t injector_interval = 61;  ///< polls between looks at the injector
   bool lifo_slot = true;
   std::uint64_t seed = 0;
   std::uint32_t trace_events = 0;  ///< kept for each worker; 0: nothing is traced

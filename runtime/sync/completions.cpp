@@ -60,8 +60,9 @@ bool Completions::NextDone::poll_done(task::Leaf* leaf, task::Header* task) noex
     if (completions.waiter_ == nullptr) completions.waiter_ = task::reference_in_poll(task);
     TASKBENCH_ASSERT(completions.waiter_ == task, "an await goes on in the task that began it");
     completions.waiting_ = &self;
-    self.waits_ = true;
-    task::thread_context().waits_for_task = true;
+    if (std::exchange(self.waits_, true)) return false;
+    task::ThreadContext& context = task::thread_context();
+    if (context.next == nullptr) context.waits_for_task = true;
     return false;
   }
   TASKBENCH_ASSERT(completions.waiter_ == nullptr, "whoever reported has taken it out (D3)");

@@ -332,9 +332,9 @@ bool join_poll(Header* task, Header* waiter) noexcept {
     std::construct_at(&waker, reinterpret_cast<std::uintptr_t>(reference_in_poll(waiter)));
   }
   ThreadContext& context = thread_context();
-  context.waits_for_task = true;
   // The usual case of a task that is spawned and awaited: it has not gone anywhere yet.
   if (context.next == task && task->state.set_join_waker_unshared()) return false;
+  context.waits_for_task = true;
   if (task->state.set_join_waker()) return false;
   drop_reference(waiter);
   return true;

@@ -52,7 +52,7 @@ class Example:
     def repository(self, folder, percent):
         """Makes a repository with a branch origin/main, and a commit above it in which one
         benchmark is slower; with 0 %, one that changes nothing. Returns the words of the command
-        in its README."""
+        in its README, without its budget."""
         shutil.copytree(FOLDER / self.name, folder)
         [block] = re.findall(r"```sh\n(.*?)```", (folder / "README.md").read_text(), re.S)
 
@@ -73,7 +73,8 @@ class Example:
             raise ValueError(f"{file} has '{old_new[0]}' not once")
         file.write_text(before.replace(*old_new) + ("" if percent else "\n"))
         commit()
-        return block.replace("\\\n", " ").removeprefix("taskbench ")
+        command = block.replace("\\\n", " ").removeprefix("taskbench ")
+        return re.sub(r" --budget \S+", "", command)
 
     def environment(self, folder):
         """What its build and its program want to find; files are put into the folder."""

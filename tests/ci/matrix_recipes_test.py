@@ -38,17 +38,24 @@ def parsed(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+def scripts_to_copy():
+    """Returns the names that the table of ci/README.md says to copy to scripts/."""
+    rows = re.findall(r"(?m)^\|.*\| `scripts/` \|$", (ROOT / "ci/README.md").read_text())
+    return re.findall(r"`scripts/([\w-]+)`", "\n".join(rows))
+
+
 class Jobs(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="taskbench-matrix-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.store = self.folder / "store"
         self.write("bin/taskbench", TASKBENCH)
+        self.write("bin/sudo", '#!/bin/sh\necho "$@" >>~/packages\nexit $SUDO\n')
         self.repository = self.folder / "repository"
         self.git("init", "--quiet", "--initial-branch", "main", self.repository, cwd=self.folder)
         self.write("repository/scripts/install-taskbench",
                    '#!/bin/sh\necho "$@" >>~/installed\nmkdir -p ~/.cache/taskbench-package\n')
-        for name in ("gate-pr", "gate-merge"):
+        for name in set(scripts_to_copy()) - {"install-taskbench"}:
             shutil.copy(ROOT / "scripts" / name, self.repository / "scripts" / name)
         self.base = self.commit("sort=1000 hash=500")
 
@@ -81,7 +88,8 @@ class Jobs(unittest.TestCase):
         return subprocess.run(
             [*words, "-c", text], cwd=folder, capture_output=True, text=True, check=False,
             timeout=300, stdin=subprocess.DEVNULL,
-            env={"PATH": path, "HOME": str(self.folder), "DIES": "-", **environment})
+            env={"PATH": path, "HOME": str(self.folder), "DIES": "-", "SUDO": "0",
+                 **environment})
 
     def stored(self, name):
         return sorted(path.relative_to(self.store / name).as_posix()
@@ -94,6 +102,11 @@ class GitHub(Jobs):
 
     WORKFLOW = parsed(ROOT / "ci/github/gate-parts.yml")
 
+    def setUp(self):
+        super().setUp()
+        self.cached = []
+        self.statuses = {}
+
     def value(self, expression, context):
         if not isinstance(expression, str):
             return str(expression)
@@ -104,7 +117,7 @@ class GitHub(Jobs):
         if not {"always()", "success()"} & set(terms):
             terms.append("success()")
         for term in terms:
-            compared = re.fullmatch(r"([\w.]+) (==|!=) '(\w+)'", term)
+            compared = re.fullmatch(r"([\w.-]+) (==|!=) '?(\w+)'?", term)
             if compared:
                 is_equal = context.get(compared.group(1)) == compared.group(3)
                 if is_equal != (compared.group(2) == "=="):
@@ -123,6 +136,7 @@ class GitHub(Jobs):
                        "origin/main",
                    "github.event.pull_request.head.sha || github.sha": self.head, **(needs or {}),
                    "github.event.pull_request.number": "7", "matrix.part": str(number),
+                   "env.TASKBENCH_REVISION": "f00",
                    "strategy.job-total": str(PARTS)}
         folder = self.folder / "jobs" / label
         folder.mkdir(parents=True)
@@ -134,6 +148,11 @@ class GitHub(Jobs):
             uses = step.get("uses", "run").partition("@")[0]
             if uses == "actions/checkout":
                 self.checked_out(label)
+            elif uses == "actions/cache/restore":
+                hit = "true" if given["key"] in self.cached else ""
+                context[f"steps.{step['id']}.outputs.cache-hit"] = hit
+            elif uses == "actions/cache/save":
+                self.cached.append(given["key"])
             elif uses == "actions/upload-artifact":
                 self.upload(folder, given)
             elif uses == "actions/download-artifact":
@@ -154,7 +173,10 @@ class GitHub(Jobs):
                      "GITHUB_OUTPUT": f"{self.folder}/output",
                      "GITHUB_STEP_SUMMARY": f"{self.folder}/summary", **environment})
                 printed += answer.stdout + answer.stderr
-                failed = failed or answer.returncode != 0
+                self.statuses[step.get("name")] = answer.returncode
+                context[f"steps.{step.get('id')}.outcome"] = (
+                    "failure" if answer.returncode else "success")
+                failed = failed or (answer.returncode != 0 and not step.get("continue-on-error"))
                 for line in (self.folder / "output").read_text().splitlines():
                     key, _, value = line.partition("=")
                     context[f"steps.{step.get('id')}.outputs.{key}"] = value
@@ -175,7 +197,7 @@ class GitHub(Jobs):
         else:
             self.assertEqual(given.get("if-no-files-found"), "ignore")
 
-    def run_workflow(self, dies="-"):
+    def run_workflow(self, dies="-", **environment):
         """Returns the texts of all jobs, by name."""
         jobs = self.WORKFLOW["jobs"]
         self.assertGreater(len(jobs["part"]["strategy"]["matrix"]["part"]), PARTS)
@@ -184,17 +206,22 @@ class GitHub(Jobs):
         state = {f"needs.build.outputs.{key}": value for key, value in outputs.items()}
         if self.holds(jobs["part"]["if"], failed, state):
             for number in jobs["part"]["strategy"]["matrix"]["part"][:PARTS]:
-                one_failed, _, texts[number] = self.run_job("part", number, state, DIES=dies)
+                one_failed, _, texts[number] = self.run_job("part", number, state, DIES=dies,
+                                                            **environment)
                 self.assertEqual(one_failed, str(number) == dies, texts[number])
                 failed = failed or one_failed
         if self.holds(jobs["merge"]["if"], failed, state):
-            self.merge_failed, _, texts["merge"] = self.run_job("merge", needs=state)
+            self.merge_failed, _, texts["merge"] = self.run_job("merge", needs=state,
+                                                                **environment)
         return texts
 
-    def test_build_parts_and_merge_give_one_verdict(self):
+    def request(self, *revision):
         self.git("checkout", "--quiet", "-b", "request")
-        self.head = self.commit("sort=1300 hash=500")
+        self.head = self.commit(*revision)
         self.git("checkout", "--quiet", "main")
+
+    def test_build_parts_and_merge_give_one_verdict(self):
+        self.request("sort=1300 hash=500")
         texts = self.run_workflow()
         self.assertTrue(self.merge_failed, texts["merge"])
         self.assertIn("FAIL: sort is 30.", texts["merge"])
@@ -208,19 +235,65 @@ class GitHub(Jobs):
         calls = (self.folder / "calls").read_text()
         self.assertEqual(calls.count(" --kind google-benchmark "), 1 + PARTS)
 
+    def test_the_first_part_has_what_counts_and_the_merge_what_plots(self):
+        self.request("sort=1300 hash=500")
+        texts = self.run_workflow(SUDO="1")  # a network without the packages stops nothing
+        self.assertIn("FAIL: sort is 30.", texts["merge"])
+        self.assertEqual((self.folder / "packages").read_text(), 2 * "apt-get -q update\n")
+        for number in range(1, PARTS + 1):
+            is_first = number == 1
+            self.assertEqual("::warning::valgrind" in texts[number], is_first, texts[number])
+        self.assertIn("::warning::gnuplot", texts["merge"])
+        for name, job in self.WORKFLOW["jobs"].items():
+            installed = " ".join(re.findall("install ([a-z -]+);", str(job["steps"])))
+            self.assertEqual(installed, {"part": "valgrind binutils", "merge": "gnuplot-nox"}.get(
+                name, ""))
+
+    def test_taskbench_is_built_once_for_a_request(self):
+        self.request("sort=1300 hash=500")
+        for _ in range(2):
+            failed, _, printed = self.run_job("build", ImageOS="ubuntu24", ImageVersion="7.1",
+                                              RUNNER_OS="Linux", RUNNER_ARCH="X64")
+            self.assertFalse(failed, printed)
+            self.assertEqual(self.cached, ["taskbench-package-Linux-X64-ubuntu24-7.1-f00"])
+            shutil.rmtree(self.folder / "jobs")
+            shutil.rmtree(self.store)
+
+    def test_a_taskbench_that_cannot_be_installed_is_told_in_the_comment(self):
+        self.request("sort=1300 hash=500")
+        (self.folder / "bin/taskbench").unlink()
+        self.write("repository/scripts/install-taskbench", "#!/bin/sh\nexit 1\n")
+        self.commit("sort=1000 hash=500", "true #")
+        self.run_job("build", PATH=f"{self.folder}/bin:/usr/bin:/bin")
+        self.assertEqual(self.statuses["Build"], 2)
+        self.assertEqual(self.cached, [])
+        self.assertIn("taskbench, which judges, is not installed",
+                      (self.store / "taskbench-gate/comment.md").read_text())
+
+    def test_what_gate_refuses_ends_with_2_and_not_as_slower(self):
+        self.head = "0" * 40
+        failed, _, printed = self.run_job("build")
+        self.assertEqual((failed, self.statuses["Build"]), (True, 2), printed)
+        self.assertFalse((self.store / "taskbench-gate").exists())
+        self.write("bin/taskbench", "#!/bin/sh\nexit 2\n")
+        folder = self.checked_out("refused")
+        (folder / "part-1.journal").write_text("{}")
+        (step,) = [each for each in self.WORKFLOW["jobs"]["merge"]["steps"]
+                   if each.get("name") == "Merge"]
+        answer = self.shell(["bash", "-e", "-o", "pipefail"], step["run"], folder,
+                            {"REQUEST": "7", "GITHUB_STEP_SUMMARY": str(self.folder / "summary")})
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual((folder / "taskbench-gate/request").read_text(), "7\n")
+
     def test_a_part_that_dies_costs_its_own_blocks(self):
-        self.git("checkout", "--quiet", "-b", "request")
-        self.head = self.commit("sort=1300 hash=500")
-        self.git("checkout", "--quiet", "main")
+        self.request("sort=1300 hash=500")
         texts = self.run_workflow(dies="2")
         self.assertIn("FAIL: sort is 30.", texts["merge"])
         self.assertIn("1 of 4 parts is missing: 2.",
                       (self.store / "taskbench-gate/comment.md").read_text())
 
     def test_what_does_not_build_has_a_comment_and_no_parts(self):
-        self.git("checkout", "--quiet", "-b", "request")
-        self.head = self.commit("sort=1300 hash=500", "echo of no use; exit 1")
-        self.git("checkout", "--quiet", "main")
+        self.request("sort=1300 hash=500", "echo of no use; exit 1")
         texts = self.run_workflow()
         # A job that is skipped would count as passed.
         self.assertEqual(list(texts), ["build", "merge"])
@@ -229,9 +302,7 @@ class GitHub(Jobs):
 
     def test_a_request_that_repairs_the_build_of_its_base_may_be_merged(self):
         self.commit("sort=1000 hash=500", "echo of no use; exit 1")
-        self.git("checkout", "--quiet", "-b", "request")
-        self.head = self.commit("sort=1300 hash=500")
-        self.git("checkout", "--quiet", "main")
+        self.request("sort=1300 hash=500")
         self.assertEqual(list(self.run_workflow()), ["build"])
         self.assertIn("of no use", (self.store / "taskbench-gate/comment.md").read_text())
 

@@ -22,7 +22,8 @@ TRACK = ROOT / "ci" / "github" / "track.yml"
 WORKFLOWS = (*GATES, *COMMENTS, TRACK, *sorted(OWN.glob("*.yml")))
 GITLAB = ROOT / "ci" / "gitlab" / "gate.gitlab-ci.yml"
 COMPONENT = ROOT / "templates" / "gate.yml"
-COPIED = ("gate-comment", "gate-pr", "install-taskbench")
+COPIED = ("gate-comment", "gate-merge", "gate-pr", "install-taskbench")
+TOOLS = ("valgrind", "objdump", "gnuplot")
 IS_MEASURED = "github.event.action != 'edited' || github.event.changes.base"
 
 
@@ -253,11 +254,11 @@ class Security(unittest.TestCase):
             self.assertTrue(workflow["concurrency"]["group"].startswith(
                 "gate-${{ github.event.pull_request.number || github.run_id }}"))
             base = (parsed(ACTION)["inputs"]["base"]["default"] if path in GATES else
-                    workflow["jobs"]["build"]["steps"][2]["env"]["BASE"])
+                    workflow["jobs"]["build"]["steps"][-3]["env"]["BASE"])
             self.assertTrue(base.startswith("${{ github.event.merge_group.base_sha || "), base)
         readme = (ROOT / "ci/README.md").read_text(encoding="utf-8")
         one_step = yaml.safe_load(re.search(r"```yaml\n(.*?)```", readme, re.DOTALL).group(1))
-        self.assertEqual(one_step[True], ["pull_request", "merge_group"])
+        self.assertEqual(list(one_step[True]), ["pull_request", "merge_group", "push"])
 
     def test_the_request_is_checked_out_merged_so_that_old_ones_have_the_recipe(self):
         for path in GATES:
@@ -277,6 +278,8 @@ class ShellParts(unittest.TestCase):
         self.calls = self.folder / "calls"
         self.calls.touch()
         self.output = self.folder / "output"
+        for tool in TOOLS:
+            self.stand_in(f"bin/{tool}")
 
     def stand_in(self, name, body=""):
         """Makes a command that records its arguments, each in angle brackets."""
@@ -290,14 +293,20 @@ class ShellParts(unittest.TestCase):
         # The options with which GitHub calls bash, and GitLab sh.
         options = ["--noprofile", "--norc", "-e", "-o", "pipefail"] if shell == "bash" else ["-e"]
         return subprocess.run(
-            [shell, *options, "-c", text], cwd=self.folder, capture_output=True, text=True,
+            [shutil.which(shell), *options, "-c", text], cwd=self.folder, capture_output=True,
+            text=True, check=False,
             env={"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.folder),
                  "RUNNER_TEMP": "temp", "GITHUB_OUTPUT": str(self.output),
                  "GITHUB_WORKSPACE": str(self.folder),
                  "GITHUB_ACTION_PATH": str(self.folder / ".github/actions/taskbench-gate"),
                  **environment},
-            check=False,
         )
+
+    def only_in_bin(self, *names):
+        """Returns a PATH with these commands of the system, and with the stand-ins."""
+        for name in names:
+            (self.bin / name).symlink_to(shutil.which(name))
+        return str(self.bin)
 
     def called(self):
         return self.calls.read_text().splitlines()
@@ -308,7 +317,7 @@ class ShellParts(unittest.TestCase):
         given = {key: "" for key in step.get("env", {})}
         if "SCRIPTS" in given:
             given["SCRIPTS"] = "scripts"
-        of_runner = {"ImageOS", "ImageVersion", "GITHUB_ACTION_PATH"}
+        of_runner = {"ImageOS", "ImageVersion", "GITHUB_ACTION_PATH", "PATH"}
         self.assertLessEqual(set(environment), set(given) | of_runner)
         answer = self.run_part("bash", step["run"], **{**given, **environment})
         self.assertEqual(answer.returncode, 0, answer.stderr)
@@ -331,8 +340,6 @@ class ShellParts(unittest.TestCase):
 
     def test_github_compare_of_another_project(self):
         self.stand_in("scripts/gate-pr")
-        self.stand_in("bin/valgrind")
-        self.stand_in("bin/sudo", "exit 1")
         self.step(
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
             TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
@@ -353,11 +360,23 @@ class ShellParts(unittest.TestCase):
         self.assertEqual(steps()["Compare"]["env"]["EXPLAIN"],
                          "${{ inputs.explain == 'true' && 'yes' || '' }}")
         self.stand_in("scripts/gate-pr")
-        for tool in ("valgrind", "objdump"):
-            self.stand_in(f"bin/{tool}")
         self.step("Compare", **self.INPUTS, EXPLAIN="yes")
         (call,) = self.called()
         self.assertIn("<--out><gate><--explain><-->", call)
+
+    def test_github_installs_what_counts_and_plots_also_if_nothing_is_explained(self):
+        self.stand_in("scripts/gate-pr")
+        for result in ("exit 0", "exit 1"):  # without the packages, there is a verdict all the same
+            self.stand_in("bin/sudo", result)
+            for missing in TOOLS:
+                (self.bin / missing).unlink()
+                self.calls.write_text("")
+                self.step("Compare", **self.INPUTS, PATH=self.only_in_bin())
+                self.stand_in(f"bin/{missing}")
+                install = ["sudo<apt-get><-q><-y><install><valgrind><binutils><gnuplot-nox>"]
+                self.assertEqual(self.called()[:-1], ["sudo<apt-get><-q><update>"] +
+                                 (install if result == "exit 0" else []))
+                self.assertIn("gate-pr<", self.called()[-1])
 
     def test_github_keeps_the_base_that_was_built(self):
         self.stand_in("scripts/gate-pr", "echo built base c0")
@@ -481,6 +500,9 @@ class ShellParts(unittest.TestCase):
 
     def test_github_hands_what_was_measured_to_a_tracker_that_is_named(self):
         [push] = [step for step in steps_of(parsed(TRACK)) if "run" in step]
+        # The first push to a branch has no commit before it.
+        job = parsed(TRACK)["jobs"]["gate"]
+        self.assertEqual(job["if"], f"github.event.before != '{'0' * 40}'")
         self.stand_in("bin/curl")
         url = "http://metrics.example.org"
         for gateway, is_measured in (("", True), (url, False), (url, True)):
@@ -599,24 +621,29 @@ class ShellParts(unittest.TestCase):
         self.assertEqual(self.called()[-2:], ["fetched install-taskbench", "fetched gate-pr"])
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
-        for name in ("bin/apt-get", "scripts/install-taskbench"):
+        for name in ("bin/apt-get", "bin/git", "scripts/install-taskbench"):
             self.stand_in(name)
         before = gitlab_script("taskbench-gate", "before_script")
-        given = parsed(GITLAB)["taskbench-gate"]["variables"]
-        answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
-        self.assertEqual((answer.returncode, answer.stdout), (0, "<>\n"), answer.stderr)
-        self.assertNotIn("install-taskbench", self.calls.read_text())
-        tools = "<valgrind><binutils>"
-        self.assertTrue(
-            self.called()[-1].endswith(f"<ca-certificates><git>{tools}"), self.called())
+        given = {**parsed(GITLAB)["taskbench-gate"]["variables"],
+                 "PATH": self.only_in_bin("xargs")}
+        tools = "<ca-certificates><git><valgrind><binutils><gnuplot-nox>"
+        for missing in ("git", *TOOLS, None):
+            if missing:
+                (self.bin / missing).unlink()
+            self.calls.write_text("")
+            answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
+            self.assertEqual((answer.returncode, answer.stdout), (0, "<>\n"), answer.stderr)
+            install = f"apt-get<-q><-y><install><--no-install-recommends>{tools}"
+            self.assertEqual(self.called(),
+                             ["apt-get<-q><update>", install] if missing else [], missing)
+            if missing:
+                self.stand_in(f"bin/{missing}")
         given.update(
             GATE_TASKBENCH_REPOSITORY="u", GATE_TASKBENCH_REVISION="f00", GATE_PACKAGES="g++ make",
-            GATE_COUNTERS="instructions-exact",
         )
         answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
         self.assertEqual((answer.returncode, answer.stdout), (0, "<taskbench>\n"), answer.stderr)
-        self.assertTrue(
-            self.called()[-2].endswith(f"<ca-certificates><git><g++><make>{2 * tools}"))
+        self.assertTrue(self.called()[-2].endswith(f"{tools}<g++><make>"))
         self.assertEqual(
             self.called()[-1], "install-taskbench<--repository><u><--revision><f00>"
             "<--cache><.cache/taskbench-package>")

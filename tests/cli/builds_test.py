@@ -47,6 +47,15 @@ class Flags(BuildTest):
                 (self.repository / file).unlink()
 
 
+    def test_a_cache_that_flags_cannot_name_leaves_them_alone_and_says_so(self):
+        asking = f'echo "$CFLAGS" >{self.folder}/flags'
+        self.commit("other", build=self.build_script(asking))
+        self.how = self.how.replace(f"{self.folder}/cache", f"'{self.folder}/a cache'")
+        answer = self.gate("--build-only head")
+        self.assertEqual(self.read("flags"), "\n")
+        self.assertIn("has a blank or a quote, which CFLAGS cannot contain", answer.stderr)
+
+
 class Submodules(BuildTest):
     def test_a_build_that_may_lack_them_is_told_how_to_fetch_them(self):
         self.commit("broken", **{"build": "exit 3\n", ".gitmodules": ""})

@@ -144,6 +144,11 @@ NAMED = (
      "const bool full = tail - head == kCapacity;",
      "const bool full = static_cast<std::uint16_t>(tail) == static_cast<std::uint32_t>(\n"
      "          static_cast<std::uint16_t>(head)) + kCapacity;"),
+    ("a pop from the back moves the tail after it has left the lock", QUEUE,
+     """    tail_.store(tail - 1, base::relaxed);
+    lock_.owner_leave();""",
+     """    lock_.owner_leave();
+    tail_.store(tail - 1, base::relaxed);"""),
     ("a pop goes on with the head that it saw outside of the lock", QUEUE,
      """    if (head_.load(base::relaxed) == tail) return false;
     lock_.owner_enter();

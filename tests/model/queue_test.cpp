@@ -280,6 +280,26 @@ TEST(LocalQueueModel, never_looks_empty_while_it_is_popped_from_the_back) {
   });
 }
 
+TEST(LocalQueueModel, never_looks_empty_while_it_is_robbed_and_popped_from_the_back) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_thief;
+    for (const int value : {1, 2, 3, 4}) victim.push_back(value, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    base::Thread other([&] {
+      const std::uint32_t size = victim.size();
+      mc::require(size >= 1 && size <= 4, "one is there at all times");
+    });
+    int value = 0;
+    mc::require(victim.pop_back(value) && value == 4, "the newest");
+    thief.join();
+    other.join();
+    mc::sometimes("two are stolen", by_thief.values().size() == 2);
+  });
+}
+
 TEST(LocalQueueModel, positions_that_wrap_around_while_it_overflows) {
   holds([] {
     using Queue = queue::LocalQueue<int, TwoSlots>;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -53,6 +55,8 @@ class WorkersByHand final : public work_stealing::WorkerSet {
     const task::EnterContext enter(this, &worker(index));
     return add(std::move(made));
   }
+
+  using WorkerSet::retire;
 
   /// Gives worker `index` a turn on the calling thread. False: it sleeps.
   bool take_turn(std::uint32_t index) {
@@ -185,14 +189,17 @@ TEST(WorkerModel, what_one_takes_over_from_another_is_seen_by_a_third_that_falls
       kTwoAtMost);
 }
 
-Task<> waits_for_one_of_two(int& newest) {
-  const auto note = [&newest](int id) -> Task<> {
-    newest = id;
+/// Which worker has run which of two tasks.
+using RanBy = std::array<void*, 2>;
+
+Task<> waits_for_the_older_of_two(RanBy& ran_by) {
+  const auto note = [&ran_by](std::size_t id) -> Task<> {
+    ran_by[id] = task::thread_context().worker;
     co_return;
   };
-  JoinHandle<void> first = spawn(note(1));
-  spawn(note(2)).detach();
-  co_await first;
+  JoinHandle<void> older = spawn(note(0));
+  spawn(note(1)).detach();
+  co_await older;
 }
 
 // The worker takes the newest of its tasks while a thief takes the oldest.
@@ -200,17 +207,73 @@ TEST(WorkerModel, one_whose_task_waits_for_another_shares_its_queue_with_a_thief
   holds(
       [] {
         const auto workers = workers_by_hand(2, LooksAround::hardly_ever);
-        int newest = 0;
-        workers->add_to(0, waits_for_one_of_two(newest));
+        RanBy ran_by{};
+        workers->add_to(0, waits_for_the_older_of_two(ran_by));
         mc::require(workers->take_turn(0), "it waits for one of two tasks");
         base::Thread thief([&] { mc::sometimes("it steals one", workers->take_turn(1)); });
-        mc::require(workers->take_turn(0), "it runs the newest");
-        mc::sometimes("the newest first", newest == 2);
+        mc::require(workers->take_turn(0), "it runs one");
         thief.join();
         while (workers->take_turn(0) || workers->take_turn(1)) continue;
+        mc::require(ran_by[1] == &workers->worker(0), "the newer one stays");
+        mc::sometimes("the older one is stolen", ran_by[0] == &workers->worker(1));
+        mc::sometimes("the older one stays, too", ran_by[0] == &workers->worker(0));
         workers->end();
       },
       kTwoAtMost);
+}
+
+Task<> unparks(park::Parker& parker) {
+  (void)parker.unpark();
+  co_return;
+}
+
+/// More tasks than one descent takes.
+Task<> waits_for_the_oldest_of_six() {
+  JoinHandle<void> oldest = spawn(ends_at_once());
+  for (int i = 1; i < 6; ++i) spawn(ends_at_once()).detach();
+  co_await oldest;
+}
+
+TEST(WorkerModel, what_comes_from_outside_during_a_descent_is_run) {
+  holds(
+      [] {
+        const auto workers = workers_by_hand(1, LooksAround::before_each_poll);
+        park::Parker has_run;
+        workers->add_to(0, waits_for_the_oldest_of_six());
+        base::Thread worker = workers->run(0);
+        workers->add(unparks(has_run));
+        has_run.park();
+        workers->close();
+        worker.join();
+        workers->end();
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0});
+}
+
+Task<> yields_often() {
+  for (int i = 0; i < 5; ++i) co_await yield_now();
+}
+
+// The stand-in of a stand-in was in a descent when it was handed on.
+TEST(WorkerModel, one_that_is_used_again_looks_at_the_injector) {
+  holds([] {
+    const auto workers = workers_by_hand(1, LooksAround::before_each_poll);
+    RanBy ran_by{};
+    workers->add_to(0, waits_for_the_older_of_two(ran_by));
+    for (int i = 0; i < 2; ++i) mc::require(workers->take_turn(0), "it is in a descent");
+    work_stealing::Worker& first = workers->worker(0);
+    workers->hand_on(0);
+    workers->retire(first);
+    mc::require(workers->take_turn(0), "another has its tasks");
+    workers->hand_on(0);
+    mc::require(&workers->worker(0) == &first, "it is used again");
+    for (int i = 0; i < 2; ++i) workers->add_to(0, yields_often());
+    park::Parker has_run;
+    workers->add(unparks(has_run));
+    for (int i = 0; i < 3; ++i) mc::require(workers->take_turn(0), "it has tasks");
+    mc::require(has_run.try_park(), "the task from outside has run");
+    workers->end();
+  });
 }
 
 /// The tokens of a task that forks, and of another task.

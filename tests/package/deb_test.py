@@ -140,7 +140,13 @@ class DebianPackages(unittest.TestCase):
         self.assertIn("scripts/gate-pr", named)
         for name in named - {"scripts/diff-baseline", "scripts/package"}:  # only in the sources
             self.assertTrue((share / name).exists(), name)
-        for script in (share / "scripts").iterdir():
+        linked = re.findall(r"\]\((\.\./[^)#]+)", readme)
+        self.assertIn("../docs/programs.md", linked)
+        for name in linked:
+            self.assertTrue((share / "ci" / name).exists(), name)
+        examples = share / "examples/gate"
+        for script in (*(share / "scripts").iterdir(), examples / "shell/count",
+                       *examples.glob("*/build-benchmarks")):
             self.assertTrue(os.access(script, os.X_OK), script)
 
     def test_the_packages_say_what_they_are(self):

@@ -83,6 +83,7 @@ if(KIND STREQUAL "find_package")
       zsh/site-functions/_taskbench
       fish/vendor_completions.d/taskbench.fish
       taskbench/ci/README.md
+      taskbench/docs/programs.md
       taskbench/scripts/gate-pr
       taskbench/scripts/relink
       taskbench/scripts/diff-baseline)
@@ -121,6 +122,13 @@ elseif(KIND STREQUAL "absolute_folders")
     "-DCMAKE_INSTALL_LIBDIR=${work}/prefix/libraries"
     "-DCMAKE_INSTALL_INCLUDEDIR=${work}/prefix/headers"
   )
+  # All that is installed must be built with the command, which is what scripts/bench builds.
+  run("${CMAKE_COMMAND}" --build "${work}/build" --target taskbench -- -n)
+  foreach(library IN ITEMS runtime model)
+    if(NOT out MATCHES "libtaskbench_${library}\\.a")
+      message(FATAL_ERROR "the target taskbench does not build taskbench_${library}:\n${out}")
+    endif()
+  endforeach()
   run("${CMAKE_COMMAND}" --build "${work}/build" --target taskbench_runtime taskbench_model)
   set(install "${CMAKE_COMMAND}" --install "${work}/build" --component development)
   run("${CMAKE_COMMAND}" -E env "DESTDIR=${work}/root" ${install})

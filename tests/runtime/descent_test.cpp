@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <thread>
 
 #include "runtime/sync/join_set.hpp"
 #include "runtime/time/sleep.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 using namespace tests;
 
-/// The most polls in a row for which the oldest task waits (kDescent in worker.cpp).
+/// The most polls in a row for which the oldest task waits (kDescent in policy.hpp).
 constexpr int kDescent = 256;
 
 class Descent : public ::testing::TestWithParam<Kind> {};
@@ -48,26 +49,66 @@ TEST_P(Descent, a_task_that_waits_for_no_other_leaves_the_order_as_it_is) {
   EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
 }
 
+TEST_P(Descent, a_task_that_waits_for_the_one_that_is_next_anyway_leaves_the_order_as_it_is) {
+  const auto body = [](Log* log) -> Task<> {
+    for (int id = 1; id <= 3; ++id) spawn(note_id(log, id)).detach();
+    co_await spawn(note_id(log, 4));
+  };
+  EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
+}
+
 TEST_P(Descent, ends_with_a_task_that_yields) {
   const auto body = [](Log* log) -> Task<> {
+    spawn(note_id(log, 8)).detach();
     spawn(note_id(log, 9)).detach();
-    co_await spawn(note_and_yield(log, 1, 3));
+    JoinHandle<void> yields = spawn(note_and_yield(log, 1, 3));
+    spawn(note_id(log, 2)).detach();
+    co_await yields;
   };
-  EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{1, 9, 1, 1}));
+  EXPECT_EQ(log_of(build(GetParam()), body, 6), (Log{2, 1, 8, 9, 1, 1}));
 }
 
 TEST_P(Descent, ends_with_a_task_that_yields_and_has_woken_another) {
-  const auto yields_behind_another = [](Log* log) -> Task<> {
+  const auto body = [](Log* log) -> Task<> {
+    const auto yields_behind_another = [](Log* inner) -> Task<> {
+      spawn(note_id(inner, 3)).detach();
+      co_await note_and_yield(inner, 1, 3);
+    };
+    spawn(note_id(log, 9)).detach();
+    JoinHandle<void> yields = spawn(yields_behind_another(log));
     spawn(note_id(log, 2)).detach();
-    co_await note_and_yield(log, 1, 3);
+    co_await yields;
   };
+  EXPECT_EQ(log_of(build(GetParam()), body, 6), (Log{2, 1, 3, 9, 1, 1}));
+}
+
+Task<> ends_at_once() { co_return; }
+
+Task<> waits_for_the_older_of_two() {
+  JoinHandle<void> older = spawn(ends_at_once());
+  spawn(ends_at_once()).detach();
+  co_await older;
+}
+
+TEST_P(Descent, does_not_begin_again_before_the_oldest_has_had_its_turn) {
   Runtime runtime = build(GetParam());
-  Log log;
+  bool has_run = false;
+  int turns = 0;
   run_as_task(runtime, [&]() -> Task<> {
-    spawn(note_id(&log, 9)).detach();
-    co_await spawn(yields_behind_another(&log));
+    spawn([&]() -> Task<> {
+      has_run = true;
+      co_return;
+    }).detach();
+    JoinHandle<void> yields = spawn([&]() -> Task<> {
+      for (; !has_run && turns < 1000; ++turns) {
+        spawn(waits_for_the_older_of_two()).detach();
+        co_await yield_now();
+      }
+    });
+    spawn(ends_at_once()).detach();
+    co_await yields;
   });
-  EXPECT_EQ(log, (Log{1, 2, 9, 1, 1}));
+  EXPECT_LE(turns, 2);
 }
 
 TEST_P(Descent, ends_with_a_chain_that_has_used_up_the_turns_of_the_lifo_slot) {
@@ -98,7 +139,7 @@ struct Tree {
 
 Task<> grow(Tree& tree, int leaves) {
   ++tree.nodes;
-  if (leaves > 1 && tree.goes_on()) {
+  if (tree.goes_on() && leaves > 1) {
     std::vector<JoinHandle<void>> children;
     for (int i = 0; i < 10; ++i) {
       tree.most = std::max(tree.most, ++tree.alive);
@@ -147,7 +188,77 @@ TEST_P(Descent, tasks_from_outside_have_their_turn_after_a_while) {
     co_await root;
   });
   ASSERT_TRUE(arrivals.are_over()) << "before the tree is";
-  for (const int polls : arrivals.polls_between()) EXPECT_LE(polls, kDescent + 2);
+  // One descent, and the look at the injector that ends it, with the turns of the LIFO slot.
+  for (const int polls : arrivals.polls_between()) EXPECT_LE(polls, kDescent + 61 + 33);
+}
+
+TEST_P(Descent, tasks_from_outside_come_a_few_at_a_time_after_each) {
+  Runtime runtime = build(GetParam());
+  Tree tree;
+  std::vector<int> seen;
+  const auto notes_the_nodes = [&]() -> Task<> {
+    seen.push_back(tree.nodes);
+    co_return;
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> root = spawn(grow(tree, 100'000));
+    std::thread([&] {
+      for (int i = 0; i < 40; ++i) runtime.spawn(notes_the_nodes()).detach();
+    }).join();
+    co_await root;
+  });
+  ASSERT_EQ(seen.size(), 40U);
+  for (std::size_t i = 12; i < seen.size(); ++i) {
+    EXPECT_GE(seen[i] - seen[i - 8], kDescent / 2) << "of " << i;
+  }
+}
+
+// Each look at the injector falls into a descent that ends before its time: by a task that yields.
+TEST_P(Descent, a_look_at_the_injector_that_falls_into_one_is_taken_afterwards) {
+  for (int offset = 0; offset < 61; ++offset) {
+    Runtime runtime = build(GetParam());
+    Arrivals arrivals(runtime);
+    const auto count = [&](bool yields) -> Task<> {
+      arrivals.count_poll();
+      if (!yields) co_return;
+      spawn(ends_at_once()).detach();
+      co_await yield_now();
+    };
+    run_as_task(runtime, [&]() -> Task<> {
+      JoinHandle<void> other = spawn([&]() -> Task<> {
+        while (!arrivals.are_over()) {
+          spawn(ends_at_once()).detach();
+          co_await yield_now();
+        }
+      });
+      co_await yield_times(offset);
+      arrivals.begin();
+      while (!arrivals.are_over()) {
+        std::vector<JoinHandle<void>> children;
+        for (int i = 0; i < 53; ++i) children.push_back(spawn(count(i == 1)));
+        co_await join_all(children);
+      }
+      co_await other;
+    });
+    for (const int polls : arrivals.polls_between()) ASSERT_LE(polls, 2 * 61 + 53) << offset;
+  }
+}
+
+Task<> spawn_four(Log* log) {
+  for (int id = 1; id <= 4; ++id) spawn(note_id(log, id)).detach();
+  co_return;
+}
+
+TEST(DescentInTurn, is_none_of_a_worker_if_the_root_waits) {
+  Runtime runtime = build({"in_turn", 1, "in_turn_1"});
+  Log log;
+  const auto root = [&]() -> Task<> {
+    spawn(spawn_four(&log)).detach();
+    while (log.empty()) co_await yield_now();
+    co_await spawn(note_id(&log, 5));
+  };
+  runtime.block_on(root());
+  EXPECT_EQ(log, (Log{4, 1, 2, 3, 5}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Descent,

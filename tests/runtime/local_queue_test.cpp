@@ -260,9 +260,11 @@ TEST_P(LocalQueueAt, gives_the_newest_back) {
 TEST_P(LocalQueueAt, does_what_a_deque_does) {
   std::deque<int> reference;
   base::FastRandom random(GetParam());
-  for (int i = 0; i < 20 * kCapacity; ++i) {
+  for (int i = 0; i < 40 * kCapacity; ++i) {
     int value = -1;
-    switch (random.below(5)) {
+    const bool fills = i / (4 * kCapacity) % 2 == 0;
+    const std::uint32_t choice = random.below(fills ? 9 : 5);
+    switch (choice > 4 ? 0 : choice) {
       case 0:
       case 1:
         if (reference.size() == Queue::kCapacity) break;

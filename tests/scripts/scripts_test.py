@@ -164,15 +164,16 @@ class InstallDeps(ScriptTest):
         self.install("--with perf bench")
         self.assertTrue(self.apt_calls()[-1].endswith(" linux-tools-generic"))
 
-    def test_tools_that_are_not_to_be_had_stop_nothing(self):
+    def test_tools_that_are_not_to_be_had_are_reported_before_anything_else_is_installed(self):
         self.lacking("cmake")
         self.lacking_tools()
         self.stand_in(self.bin / "apt-cache", '[ "$2" = cmake ] || [ "$2" = valgrind ]')
         self.stand_in(self.bin / "apt-get", 'case "$*" in *valgrind) exit 100 ;; esac')
-        answer = self.install("--with perf --with valgrind bench")
-        self.assertIn("going on without perf: no package provides it here", answer.stderr)
-        self.assertIn("going on without valgrind\n", answer.stderr)
-        self.assertTrue(self.apt_calls()[0].endswith(" cmake"))
+        answer = self.install("--with perf bench", status=2)
+        self.assertIn("missing: perf, and no package provides it here", answer.stderr)
+        answer = self.install("--with valgrind bench", status=1)
+        self.assertIn("apt-get install failed", answer.stderr)
+        self.assertNotIn("cmake", "".join(self.apt_calls()))
 
     def test_other_systems_are_told_the_packages(self):
         self.debian.write_text("ID=fedora\n")
@@ -224,8 +225,26 @@ class Bench(ScriptTest):
             ("--workers 1,2", f"{WORKLOADS} --json taskbench.json --workers 1,2"),
             ("ping_pong --json=x.json", "ping_pong --json=x.json"),
             ("--json y.json", f"{WORKLOADS} --json y.json"),
+            ("fib", "--json taskbench.json fib"),
+            ("fib,sort --pin", "--json taskbench.json fib,sort --pin"),
+            ("--workers=1 uts_binomial", "--json taskbench.json --workers=1 uts_binomial"),
+            ("--param a=9 b=2", f"{WORKLOADS} --json taskbench.json --param a=9 b=2"),
+            ("--command true", "--json taskbench.json --command true"),
         ):
             self.assertEqual(self.taskbench_call(options), f"taskbench run {expected}")
+
+    def test_a_workload_may_follow_an_option_without_a_value(self):
+        source = (ROOT / "cli/commands/run.cpp").read_text(encoding="utf-8")
+        flags = re.findall(r'\.flag\("(--[\w-]+)"', source)
+        self.assertIn("--pin", flags)
+        for flag in flags:
+            self.assertEqual(self.taskbench_call(f"{flag} fib"),
+                             f"taskbench run --json taskbench.json {flag} fib")
+
+    def test_nothing_is_built_without_what_counts(self):
+        self.stand_in(self.root / "scripts/install-deps", "exit 2")
+        self.run_script("scripts/bench", "--counters", "basic", status=2)
+        self.assertEqual(self.called(), ["install-deps --with perf bench"])
 
     def test_fails_when_the_build_fails(self):
         self.stand_in(self.root / "scripts/build", "exit 3")

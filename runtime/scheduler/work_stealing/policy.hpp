@@ -36,6 +36,11 @@ struct Policy {
   /// Whether a worker looks everywhere only once before it sleeps, and not for a while.
   static constexpr bool searches_once(bool watches_descriptors) { return watches_descriptors; }
 
+  /// How many tasks in a row may be taken from the back of the queue, since tasks wait for others.
+  /// Enough to finish a tree of tasks before many others are begun; those who wait at the front
+  /// should not feel it.
+  static constexpr std::uint32_t kDescent = base::capacity(256);
+
   /// The fence of a worker, which pushes often; see idle.hpp.
   static void pusher_fence() noexcept {
     base::light_fence();  // seq_cst: the pusher's half of the story in idle.hpp

@@ -18,11 +18,6 @@ namespace {
 /// messages in the cache, short compared with the waiting queue.
 constexpr std::uint32_t kLifoPolls = 32;
 
-/// How many polls in a row may take the newest task of the queue, since one of them waits for
-/// another. Long enough to finish a tree of tasks before the next is begun, so that there are few
-/// at a time; for those who wait as long as a few turns of the LIFO slot.
-constexpr std::uint32_t kDescent = 256;
-
 /// How long a worker searches before it sleeps: about the cost of going to sleep and being woken,
 /// so that a search in vain at most doubles that cost.
 constexpr std::chrono::nanoseconds kSearchTime = base::patience(std::chrono::nanoseconds{20'000});
@@ -47,6 +42,10 @@ constexpr std::uint32_t kTurnsInARow = 8;
 
 /// At most this many tasks are taken from the injector under one lock: an overflow.
 constexpr std::size_t kInjectorBatch = queue::ProductionLimits::kLocalQueueCapacity / 2 + 1;
+
+/// At most this many after a descent: a batch of trees would fill the queue, and the first of them
+/// overflow it.
+constexpr std::size_t kBatchAfterDescent = 4;
 
 /// Prefetches what a poll will touch: the line of the header, and the first of the frame.
 void prefetch(task::Header* task) {
@@ -107,7 +106,7 @@ bool Worker::take_turn() {
   }
   context_ = &task::thread_context();
   // All workers have the same context, in turn.
-  context_->waits_for_task = std::exchange(descends_, false);
+  context_->waits_for_task = descends_;
   task::Header* task = next_task();
   if (task == nullptr) task = search_once();
   if (task == nullptr) {
@@ -136,23 +135,20 @@ task::Header* Worker::next_task() {
 /// run it is to walk a tree of tasks by depth, and to leave the oldest, whose trees are the
 /// largest, to thieves.
 task::Header* Worker::descend() {
-  if (descended_ == kDescent) {
-    polls_left_ = 1;  // after the oldest task here, look_around() takes the oldest in the injector
-    context_->waits_for_task = false;
-    return nullptr;
-  }
   task::Header* task = nullptr;
-  if (queue.pop_back(task)) {
+  if (descended_ < Policy::kDescent && queue.pop_back(task)) {
     ++descended_;
-  } else {
-    end_descent();
+    rounds.count_turn(queue);
+    return task;
   }
-  return task;
+  descended_ = 0;
+  context_->waits_for_task = false;
+  if (owes_look_) polls_left_ = 1;  // after the oldest task here
+  return nullptr;
 }
 
 void Worker::end_descent() {
-  descended_ = 0;
-  context_->waits_for_task = false;
+  if (context_->waits_for_task) descended_ = Policy::kDescent;
 }
 
 task::Header* Worker::look_around() {
@@ -160,9 +156,11 @@ task::Header* Worker::look_around() {
   set_.idle.fences.count_work();
   balance();
   if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-  if (descended_ != 0 && descended_ < kDescent) return nullptr;
-  // A batch of trees would fill the queue, and the next tree overflow it.
-  const std::size_t most = std::exchange(descended_, 0) != 0 ? 1 : kInjectorBatch;
+  if (descended_ != 0) {
+    owes_look_ = true;
+    return nullptr;
+  }
+  const std::size_t most = std::exchange(owes_look_, false) ? kBatchAfterDescent : kInjectorBatch;
   return take_from_injector(most, [this](std::span<task::Header*> out) {
     return set_.injector.pop_batch_in_passing(out, passed_injector_);
   });
@@ -214,6 +212,7 @@ void Worker::run_task(task::Header* task, bool goes_on) {
       break;
     }
     if (next == Next::other) {
+      end_descent();
       turns = lifo_polls = 0;
       continue;
     }
@@ -300,6 +299,8 @@ void Worker::take_over(Worker& other) {
   task::Header* task = nullptr;
   while (other.queue.pop_front(task)) push(task);
   polls_left_ = other.polls_left_;
+  descended_ = 0;
+  owes_look_ = descends_ = false;
   rounds.take_over(other.rounds);
   strand_.set_all_awake(set_.idle.all_awake());
   recorder = set_.recording().worker(index_);

@@ -6,17 +6,18 @@
 // successor) and close_forks().
 //
 // Where a worker looks for a task, in this order:
-//   1. every `injector_interval` polls: the injector
+//   1. every `injector_interval` polls, but not during a descent: the injector
 //   2. its LIFO slot, at most kLifoPolls times in a row
-//   3. its queue, from the front; from the back while a task that was polled here waits for the
-//      end of another, at most kDescent times in a row
+//   3. its queue: the oldest; or, since a task polled here began to wait for the end of another,
+//   the
+//      newest, at most kDescent times in a row (a descent)
 //   4. searching: the injector, then the others' queues from a random victim on, then the forks
 //      that others offer; once where sockets are watched or workers run in turn, else repeatedly
 //      for a short while; then it sleeps
 //
-// Fairness: thanks to the LIFO slot's budget, the injector interval and the first-in-first-out
-// queue, a runnable task waits at most for the polls of the tasks before it. Rounds keep workers
-// level with each other (rounds.hpp).
+// Fairness: thanks to the LIFO slot's budget, the injector interval and the bound on descents, each
+// runnable task comes to the front of its queue and has its turn there. Rounds keep workers level
+// with each other (rounds.hpp).
 #pragma once
 
 #include <chrono>
@@ -107,6 +108,7 @@ class Worker {
   /// Called if a task has begun to wait for another: takes the newest task of the queue, for a
   /// while. Null: it is the turn of the oldest.
   [[gnu::noinline]] task::Header* descend();
+  /// No descent goes on, or begins, before the oldest task has had its turn.
   void end_descent();
   /// Called if there is nothing to do here. Returns a task if it has found one.
   [[gnu::noinline]] task::Header* search_or_sleep();
@@ -162,15 +164,16 @@ class Worker {
   bool searching_ = false;
   bool asleep_ = false;                           // between fall_asleep() and wake_up()
   std::int32_t polls_left_ = injector_interval_;  // before it looks at the injector
-  std::uint32_t descended_ = 0;                   // polls since descend() began
-  bool descends_ = false;                         // between turns: the context's waits_for_task
-  std::uint32_t passed_injector_ = 0;             // looks in a row at which another was inside
-  Clock::time_point last_find_{};                 // in the injector, while searching
-  std::chrono::nanoseconds hold_back_{0};         // before the next look at the injector
-  task::ThreadContext* context_ = nullptr;        // of the worker's thread; holds the LIFO slot
-  task::Header* polling_ = nullptr;               // for the tracer; null in a stolen fork
-  std::uint32_t begun_ = 0;      // the word of the lease when the blocking section began
-  void* stolen_fork_ = nullptr;  // found by search() instead of a task
+  std::uint32_t descended_ = 0;             // tasks from the back since the last from the front
+  bool owes_look_ = false;                  // at the injector: one fell into a descent
+  bool descends_ = false;                   // between turns: the context's waits_for_task
+  std::uint32_t passed_injector_ = 0;       // looks in a row at which another was inside
+  Clock::time_point last_find_{};           // in the injector, while searching
+  std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
+  task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
+  task::Header* polling_ = nullptr;         // for the tracer; null in a stolen fork
+  std::uint32_t begun_ = 0;                 // the word of the lease when the blocking section began
+  void* stolen_fork_ = nullptr;             // found by search() instead of a task
   task::Strand strand_;
   base::FastRandom random_;
 };
