@@ -334,8 +334,10 @@ bool join_poll(Header* task, Header* waiter) noexcept {
   ThreadContext& context = thread_context();
   // The usual case of a task that is spawned and awaited: it has not gone anywhere yet.
   if (context.next == task && task->state.set_join_waker_unshared()) return false;
-  context.waits_for_task = true;
-  if (task->state.set_join_waker()) return false;
+  if (task->state.set_join_waker()) {
+    context.waits_for_task = true;
+    return false;
+  }
   drop_reference(waiter);
   return true;
 }

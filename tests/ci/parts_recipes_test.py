@@ -303,11 +303,13 @@ class Runs(unittest.TestCase):
         sbatch = self.folder / "bin/sbatch"
         sbatch.write_text('#!/bin/sh\necho "$*" | head -n 1 >>"$HOME/jobs"; echo 7\n')
         sbatch.chmod(0o755)
-        self.run_here(ROOT / "scripts/gate-slurm", "--programs", "built", "--sbatch", "-pquiet",
-                      "--sbatch", "--oversubscribe")
-        part, merge = (self.folder / "jobs").read_text().splitlines()
-        self.assertIn(" --exclusive -pquiet --oversubscribe --wrap ", part)  # the last one counts
+        options = ["--programs", "built", "--sbatch", "-pquiet"]
+        self.run_here(ROOT / "scripts/gate-slurm", *options)
+        self.run_here(ROOT / "scripts/gate-slurm", *options, "--sbatch", "--oversubscribe")
+        part, merge, shared, _ = (self.folder / "jobs").read_text().splitlines()
+        self.assertIn(" --requeue --exclusive -pquiet --wrap ", part)
         self.assertNotIn("--exclusive", merge)
+        self.assertIn(" --requeue -pquiet --oversubscribe --wrap ", shared)
 
     def test_an_option_without_a_value_is_an_error_and_no_verdict(self):
         for script in (*SCRIPTS, "gate-pr", "diff-baseline"):

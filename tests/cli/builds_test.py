@@ -46,7 +46,6 @@ class Flags(BuildTest):
                 self.assertIn("-ffunction-sections", self.read("flags"))
                 (self.repository / file).unlink()
 
-
     def test_a_cache_that_flags_cannot_name_leaves_them_alone_and_says_so(self):
         asking = f'echo "$CFLAGS" >{self.folder}/flags'
         self.commit("other", build=self.build_script(asking))

@@ -276,6 +276,41 @@ TEST(WorkerModel, one_that_is_used_again_looks_at_the_injector) {
   });
 }
 
+TEST(WorkerModel, one_that_takes_over_in_a_descent_looks_at_the_injector_if_a_look_was_put_off) {
+  holds(
+      [] {
+        RuntimeOptions options = options_by_hand(1, LooksAround::before_each_poll);
+        options.injector_interval = 3;
+        const base::Ref<WorkersByHand> workers(new WorkersByHand(options));
+        RanBy ran_by{};
+        workers->add_to(0, waits_for_the_older_of_two(ran_by));
+        for (int i = 0; i < 3; ++i) mc::require(workers->take_turn(0), "a look is put off");
+        park::Parker has_run;
+        workers->add(unparks(has_run));
+        workers->hand_on(0);
+        mc::require(workers->take_turn(0), "another has its tasks");
+        mc::require(has_run.try_park(), "the task from outside has run");
+        workers->end();
+      },
+      kTwoAtMost);
+}
+
+TEST(WorkerModel, one_that_has_slept_since_a_descent_takes_the_oldest_task) {
+  holds([] {
+    const auto workers = workers_by_hand(1, LooksAround::before_each_poll);
+    RanBy ran_by{};
+    workers->add_to(0, waits_for_the_older_of_two(ran_by));
+    while (workers->take_turn(0)) continue;
+    park::Parker second_has_run;
+    workers->add(ends_at_once());
+    workers->add(unparks(second_has_run));
+    workers->add(ends_at_once());
+    for (int i = 0; i < 2; ++i) mc::require(workers->take_turn(0), "it is awake");
+    mc::require(second_has_run.try_park(), "the second has run before the third");
+    workers->end();
+  });
+}
+
 /// The tokens of a task that forks, and of another task.
 struct Family {
   park::Parker first_fork_has_begun;

@@ -244,6 +244,24 @@ TEST_P(Descent, a_look_at_the_injector_that_falls_into_one_is_taken_afterwards) 
   }
 }
 
+// One task, each of whose turns begins a descent and ends it.
+TEST_P(Descent, a_task_that_waits_and_yields_at_each_turn_leaves_time_for_tasks_from_outside) {
+  Runtime runtime = build(GetParam());
+  bool has_run = false;
+  int polls = 0;
+  const auto notes = [&]() -> Task<> {
+    has_run = true;
+    co_return;
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    sync::JoinSet<> set;
+    set.spawn([]() -> Task<> { co_await forever(); });
+    std::thread([&] { runtime.spawn(notes()).detach(); }).join();
+    for (; !has_run && polls < 1000; ++polls) co_await select(set.join_next(), yield_now());
+  });
+  EXPECT_LE(polls, 2 * 61);
+}
+
 Task<> spawn_four(Log* log) {
   for (int id = 1; id <= 4; ++id) spawn(note_id(log, id)).detach();
   co_return;

@@ -45,7 +45,7 @@ constexpr std::size_t kInjectorBatch = queue::ProductionLimits::kLocalQueueCapac
 
 /// At most this many after a descent: a batch of trees would fill the queue, and the first of them
 /// overflow it.
-constexpr std::size_t kBatchAfterDescent = 4;
+constexpr std::size_t kBatchAfterDescent = std::min(std::size_t{4}, kInjectorBatch);
 
 /// Prefetches what a poll will touch: the line of the header, and the first of the frame.
 void prefetch(task::Header* task) {
@@ -110,6 +110,7 @@ bool Worker::take_turn() {
   task::Header* task = next_task();
   if (task == nullptr) task = search_once();
   if (task == nullptr) {
+    descends_ = false;  // next_task() has found the queue empty
     fall_asleep();
     return false;
   }
@@ -156,7 +157,9 @@ task::Header* Worker::look_around() {
   set_.idle.fences.count_work();
   balance();
   if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-  if (descended_ != 0) {
+  // The oldest task has its turn first. If that turn ends another descent, a look that is owed is
+  // not put off again: with a task that waits and yields at each turn, there would be none.
+  if (descended_ != 0 && !(owes_look_ && descended_ == Policy::kDescent)) {
     owes_look_ = true;
     return nullptr;
   }
@@ -298,9 +301,10 @@ bool Worker::end_blocking() {
 void Worker::take_over(Worker& other) {
   task::Header* task = nullptr;
   while (other.queue.pop_front(task)) push(task);
-  polls_left_ = other.polls_left_;
-  descended_ = 0;
-  owes_look_ = descends_ = false;
+  descended_ = 0;  // a descent of the other ends here
+  descends_ = false;
+  owes_look_ = other.owes_look_;
+  polls_left_ = owes_look_ ? 1 : other.polls_left_;
   rounds.take_over(other.rounds);
   strand_.set_all_awake(set_.idle.all_awake());
   recorder = set_.recording().worker(index_);
@@ -452,6 +456,7 @@ void Worker::sleep() {
   set_.driver().dispatch(&timers_);
   queue_what_is_next();
   polls_left_ = injector_interval_;  // it has looked everywhere
+  owes_look_ = false;
 }
 
 void Worker::look_at_driver() {

@@ -9,8 +9,7 @@
 //   1. every `injector_interval` polls, but not during a descent: the injector
 //   2. its LIFO slot, at most kLifoPolls times in a row
 //   3. its queue: the oldest; or, since a task polled here began to wait for the end of another,
-//   the
-//      newest, at most kDescent times in a row (a descent)
+//      the newest, at most kDescent times in a row (a descent)
 //   4. searching: the injector, then the others' queues from a random victim on, then the forks
 //      that others offer; once where sockets are watched or workers run in turn, else repeatedly
 //      for a short while; then it sleeps
