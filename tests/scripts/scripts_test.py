@@ -290,7 +290,8 @@ class ComparePeers(ScriptTest):
         peers = ROOT / "scripts/peers"
         joins = "spawned_fib spawned_skynet"
         for source, workloads in (
-                ("spawning.hpp", WORKLOADS), ("taskbench.cpp", joins), ("tbb.cpp", joins)):
+                ("spawning.hpp", WORKLOADS), ("taskbench.cpp", joins), ("tbb.cpp", joins),
+                ("go/main.go", joins), ("rust/src/main.rs", joins)):
             text = (peers / source).read_text(encoding="utf-8")
             for workload in workloads.split():
                 self.assertIn(f'"{workload}"', text)

@@ -1,4 +1,4 @@
-// The servers, timers, spawns and the channel of the workloads, in Go. See scripts/compare-peers.
+// The servers, timers, spawns, joins and the channel of the workloads, in Go. See scripts/compare-peers.
 package main
 
 import (
@@ -232,6 +232,59 @@ func spawning(what string, seconds, tasks, yields int) {
 	check(json.NewEncoder(os.Stdout).Encode(figures))
 }
 
+// As workloads/fib.cpp, with a goroutine and a channel where that has a fork.
+func fib(n int) int {
+	if n < 2 {
+		return n
+	}
+	one := make(chan int, 1)
+	go func() { one <- fib(n - 1) }()
+	two := fib(n - 2)
+	return <-one + two
+}
+
+// As workloads/skynet.cpp, likewise.
+func skynet(first, count int) int {
+	const forks = 10
+	if count < 2 {
+		return count * first
+	}
+	sums, begin := make(chan int, forks-1), 0
+	for i := 1; i < forks; i++ {
+		end := count * i / forks
+		from, size := first+begin, end-begin
+		go func() { sums <- skynet(from, size) }()
+		begin = end
+	}
+	sum := skynet(first+begin, count-begin)
+	for i := 1; i < forks; i++ {
+		sum += <-sums
+	}
+	return sum
+}
+
+func joins(what string, seconds, size int) {
+	figures, expected := map[string]float64{}, size*(size-1)/2
+	if what == "spawned_fib" {
+		expected = 0
+		for i, next := 0, 1; i < size; i++ {
+			expected, next = next, expected+next
+		}
+	}
+	measure(seconds, func() {
+		result := 0
+		if what == "spawned_fib" {
+			result = fib(size)
+		} else {
+			result = skynet(0, size)
+		}
+		if result != expected {
+			check(fmt.Errorf("%d instead of %d", result, expected))
+		}
+	}, figures)
+	check(json.NewEncoder(os.Stdout).Encode(figures))
+}
+
 // main.go WHAT THREADS [SECONDS A B...]
 func main() {
 	runtime.GOMAXPROCS(number(2))
@@ -246,6 +299,8 @@ func main() {
 		serveHTTP()
 	case "echo":
 		serveEcho()
+	case "spawned_fib", "spawned_skynet":
+		joins(os.Args[1], number(3), number(4))
 	case "timer":
 		timer(number(3), number(4), number(5))
 	case "timeouts":

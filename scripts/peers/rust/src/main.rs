@@ -1,10 +1,12 @@
-//! The servers, timers and spawns of the workloads, on Tokio, and hyper. See scripts/compare-peers.
+//! The servers, timers, spawns and joins of the workloads, on Tokio, and hyper. See
+//! scripts/compare-peers.
 use hyper::header::{HeaderValue, CONTENT_TYPE};
 use hyper::service::{make_service_fn, service_fn};
 use hyper::{Body, Response};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io::Read;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -222,6 +224,57 @@ async fn spawning(what: &str, seconds: u64, tasks: u64, yields: u64) {
     println!("{{{figures}}}");
 }
 
+/// A task whose future contains others of its kind.
+type Recursive = Pin<Box<dyn Future<Output = u64> + Send>>;
+
+/// As workloads/fib.cpp, with a task and its join handle where that has a fork.
+fn fib(n: u64) -> Recursive {
+    Box::pin(async move {
+        if n < 2 {
+            return n;
+        }
+        let one = tokio::spawn(fib(n - 1));
+        let two = fib(n - 2).await;
+        one.await.unwrap() + two
+    })
+}
+
+/// As workloads/skynet.cpp, likewise.
+fn skynet(first: u64, count: u64) -> Recursive {
+    const FORKS: u64 = 10;
+    Box::pin(async move {
+        if count < 2 {
+            return count * first;
+        }
+        let (mut tasks, mut begin) = (Vec::with_capacity(FORKS as usize - 1), 0);
+        for i in 1..FORKS {
+            let end = count * i / FORKS;
+            tasks.push(tokio::spawn(skynet(first + begin, end - begin)));
+            begin = end;
+        }
+        let mut sum = skynet(first + begin, count - begin).await;
+        for task in tasks {
+            sum += task.await.unwrap();
+        }
+        sum
+    })
+}
+
+/// From a task, so that the first one runs on a worker, as all others.
+async fn joins(is_fib: bool, seconds: u64, size: u64) {
+    let expected = if is_fib {
+        (0..size).fold((0, 1), |(this, next), _| (next, this + next)).0
+    } else {
+        size * (size - 1) / 2
+    };
+    let figures = measure(seconds, || async {
+        let result = if is_fib { fib(size).await } else { skynet(0, size).await };
+        assert_eq!(result, expected);
+    })
+    .await;
+    println!("{{{figures}}}");
+}
+
 /// main.rs WHAT THREADS [SECONDS A [B]]
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -252,6 +305,10 @@ fn main() {
         "timeouts" => {
             let (seconds, tasks, timers) = (number(3), number(4), number(5));
             runtime.block_on(async { tokio::spawn(timeouts(seconds, tasks, timers)).await.unwrap() });
+        }
+        "spawned_fib" | "spawned_skynet" => {
+            let (is_fib, seconds, size) = (words[1] == "spawned_fib", number(3), number(4));
+            runtime.block_on(async { tokio::spawn(joins(is_fib, seconds, size)).await.unwrap() });
         }
         what => {
             let yields = if words.len() > 5 { number(5) } else { 0 };
