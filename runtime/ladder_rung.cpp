@@ -21,6 +21,7 @@ namespace taskbench::rt::policies {
 struct NoRounds {
   static constexpr bool kKeepsLoneTasks = false;
   static void forget(const task::Header*) {}
+  static bool has_yielded(const task::Header*) { return false; }
   static bool count_yield(const task::Header*) { return false; }
   static void count_turn_alone() {}
   static void count_turn(const auto&) {}

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "runtime/sync/join_set.hpp"
 #include "runtime/time/sleep.hpp"
@@ -109,6 +111,15 @@ TEST_P(Descent, does_not_begin_again_before_the_oldest_has_had_its_turn) {
     co_await yields;
   });
   EXPECT_LE(turns, 2);
+}
+
+TEST_P(Descent, ends_before_a_task_that_has_yielded) {
+  const auto body = [](Log* log) -> Task<> {
+    spawn(waits_for_the_older_of_two()).detach();
+    spawn(note_id(log, 2)).detach();
+    co_await spawn(note_and_yield(log, 1, 2));  // yields before the first one waits
+  };
+  EXPECT_EQ(log_of(build(GetParam()), body, 3), (Log{1, 2, 1}));
 }
 
 TEST_P(Descent, ends_with_a_chain_that_has_used_up_the_turns_of_the_lifo_slot) {

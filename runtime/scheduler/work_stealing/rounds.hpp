@@ -31,6 +31,9 @@ class Rounds {
   /// When a task is woken: its turns count from its next yield on.
   static void forget(task::Header* task) { task->turn = kNoTurn; }
 
+  /// Whether a task has yielded since it was spawned or woken.
+  static bool has_yielded(const task::Header* task) { return task->turn != kNoTurn; }
+
   /// After a poll that ended in a yield. Returns whether the task is behind: it is polled again at
   /// once though others wait.
   [[nodiscard]] bool count_yield(task::Header* task) const {

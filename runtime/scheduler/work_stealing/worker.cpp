@@ -138,9 +138,12 @@ task::Header* Worker::next_task() {
 task::Header* Worker::descend() {
   task::Header* task = nullptr;
   if (descended_ < Policy::kDescent && queue.pop_back(task)) {
-    ++descended_;
-    rounds.count_turn(queue);
-    return task;
+    if (!Policy::Rounds::has_yielded(task)) {
+      ++descended_;
+      rounds.count_turn(queue);
+      return task;
+    }
+    push(task);  // it lets the others pass; there is room, and the oldest is taken next
   }
   descended_ = 0;
   context_->waits_for_task = false;
