@@ -15,9 +15,9 @@
 #include "cli/options/completion.hpp"
 #include "cli/options/help_format.hpp"
 #include "cli/output/output.hpp"
+#include "harness/files/line_file.hpp"
+#include "harness/files/near_miss.hpp"
 #include "harness/machine/environment.hpp"
-#include "harness/trials/line_file.hpp"
-#include "harness/trials/near_miss.hpp"
 #include "reports/json/parse.hpp"
 #include "workloads/base/workload.hpp"
 

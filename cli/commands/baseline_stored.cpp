@@ -3,8 +3,8 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
 #include "cli/output/output.hpp"
+#include "harness/files/baseline_store.hpp"
 #include "harness/machine/machine.hpp"
-#include "harness/trials/baseline_store.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 

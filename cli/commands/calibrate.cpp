@@ -21,16 +21,6 @@ namespace {
 
 constexpr int kMaxTrials = 1000;
 
-model::Fact<verdict::Others> others_of(std::span<const model::PairedTrial> trials) {
-  std::vector<model::Fact<model::CpuUse>> uses;
-  for (const auto& trial : trials) {
-    for (const auto& sample : trial.samples) {
-      uses.push_back(sample.machine ? sample.machine->cpu : model::Fact<model::CpuUse>{});
-    }
-  }
-  return verdict::others_of(uses);
-}
-
 void warn_of_large_floors(const model::NoiseCalibration& noise) {
   const double delta = model::PairedSetup{}.delta;
   for (const auto& [name, each] : noise.benchmarks) {
@@ -156,7 +146,8 @@ class CalibrateCommand final : public Command {
               : "continue with: taskbench calibrate --resume --budget TIME, and the same copies");
       return ExitCode::inconclusive;
     }
-    if (const auto others = others_of(complete); others && others->are_many() && !allow_busy_) {
+    if (const auto others = verdict::others_of(complete);
+        others && others->are_many() && !allow_busy_) {
       print_error(
           "not stored: {} while this was measured, and a noise floor of a busy machine hides what "
           "becomes slower. Remove {} and calibrate again on a quiet machine; or store it as it is: "
@@ -165,7 +156,7 @@ class CalibrateCommand final : public Command {
       return ExitCode::wrong_machine;
     }
     model::NoiseCalibration noise = verdict::noise_of(plan_.copies, complete);
-    noise.date = probe_environment("").date;
+    noise.date = local_date();
     noise.machine = key.machine;
     noise.checked = !plan_.trusted;
     warn_of_large_floors(noise);

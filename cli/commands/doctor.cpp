@@ -42,8 +42,7 @@ void watch_at_rest(ProgressLine& line, const std::stop_token& stop, model::Docto
 
 /// Runs each workload briefly, as `taskbench run` would measure it.
 std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& stop) {
-  const auto cpus = static_cast<unsigned>(allowed_cpus().size());
-  const RunPlan plan = plan_run({}, std::max(1U, cpus));
+  const RunPlan plan = plan_run({}, usable_cpu_count());
   Settings settings = plan.settings;
   settings.repetitions = kRepetitions;
   settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;

@@ -4,7 +4,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/help_format.hpp"
 #include "cli/output/output.hpp"
-#include "harness/trials/near_miss.hpp"
+#include "harness/files/near_miss.hpp"
 
 namespace taskbench::cli {
 namespace {

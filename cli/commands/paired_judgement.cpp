@@ -3,6 +3,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/programs/program.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/render/effort.hpp"
 #include "reports/render/paired.hpp"
@@ -41,8 +42,11 @@ class PairedJudgement {
   ExitCode run(const std::stop_token& stop) {
     try {
       const Ending ending = compare(plan_, listener_on_a_line(plan_.output.quiet), stop, compared_);
-      const std::string go_on = fmt::format("continue with: taskbench {} --resume --journal {}",
-                                            plan_.command(), plan_.journal.path.string());
+      std::string go_on = fmt::format("continue with: taskbench {} --resume --journal {}",
+                                      plan_.command(), plan_.journal.path.string());
+      if (!plan_.programs.empty()) {
+        go_on += " --programs " + harness::shell_word(plan_.programs.string());
+      }
       if (const auto stopped = interruption(ending, go_on, "block")) return *stopped;
       if (!plan_.build_only.empty()) return tell_of_build(ending);
       if (setup().part) return tell_of_part();
@@ -118,6 +122,11 @@ class PairedJudgement {
                           .failure = failed.failure};
     if (failed.head_is_sound) {
       print_note(with_lines(failed.failure));
+      PairedFile before{.trial = compared_.trial};  // what was slower before stays so
+      if (!setup().part && verdict::complete_blocks(before.trial) > 0) {
+        before.report = verdict::judge(before.trial);
+        if (before.report.overall == verdict::Verdict::fail) return conclude(before);
+      }
       return conclude(file);
     }
     print_error(with_lines(failed.failure));

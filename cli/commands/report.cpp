@@ -7,7 +7,7 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
-#include "harness/trials/stored.hpp"
+#include "harness/files/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"

@@ -1,8 +1,6 @@
 // `taskbench run`: measures workloads, commands or a program's benchmarks, prints the result, and
 // writes it to files.
-#include <array>
 #include <exception>
-#include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -11,12 +9,11 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
-#include "harness/bench/wrk.hpp"
+#include "harness/counting/counter_pass.hpp"
 #include "harness/machine/drift.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/os/atomic_file.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "harness/trials/counter_pass.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/numbers.hpp"
@@ -28,9 +25,6 @@
 
 namespace taskbench::cli {
 namespace {
-
-/// Formats without a place for the reason why an event was not counted.
-constexpr std::array<std::string_view, 3> kFormatsOfNumbers{"csv", "openmetrics", "bmf"};
 
 // Estimated size of the result file: a repetition takes about kRowBytes, counters included.
 std::size_t expected_bytes(const RunPlan& plan) {
@@ -325,7 +319,7 @@ class RunCommand final : public Command {
     if (report_) refuse_unwritable_report(*report_);
     if (arguments_.loader != nullptr) {
       try {
-        const std::string version = wrk_version();
+        const std::string version = arguments_.loader->version();
         for (auto& each : plan.cases) each.load->version = version;
       } catch (const workloads::LoadError& error) {
         print_error(error.what());
@@ -408,7 +402,7 @@ class RunCommand final : public Command {
     }
     if (!run.counter_pass->unavailable.empty()) {
       print_note("perf counted nothing: {}", run.counter_pass->unavailable);
-    } else if (plan.quiet || contains(kFormatsOfNumbers, format_->name)) {
+    } else if (plan.quiet || !format_->has_reasons) {
       note_missing_counts(run);
     }
     return true;

@@ -21,8 +21,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/output/names.hpp"
-#include "harness/trials/near_miss.hpp"
-#include "harness/trials/program.hpp"
+#include "harness/files/near_miss.hpp"
+#include "harness/programs/program.hpp"
 #include "reports/render/formats.hpp"
 
 namespace taskbench::cli {
@@ -33,7 +33,7 @@ namespace taskbench::cli {
 [[nodiscard]] std::uint64_t parse_whole_number(std::string_view name, std::string_view text,
                                                std::uint64_t min, std::uint64_t max);
 
-/// A duration in the most readable unit: "0.1 ms", "10 s", "1 h".
+/// A duration in the most readable unit: "100us", "10s", "1h".
 [[nodiscard]] std::string duration_limit_text(double seconds);
 
 /// The items of a comma-separated list that was given once or several times. An empty item and a

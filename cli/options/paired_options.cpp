@@ -2,13 +2,13 @@
 
 #include <future>
 
+#include "harness/files/near_miss.hpp"
+#include "harness/files/stored.hpp"
 #include "harness/os/cpu_affinity.hpp"
+#include "harness/programs/documentation.hpp"
+#include "harness/programs/layouts.hpp"
 #include "harness/trials/counted_trial.hpp"
-#include "harness/trials/documentation.hpp"
-#include "harness/trials/layouts.hpp"
-#include "harness/trials/near_miss.hpp"
 #include "harness/trials/paired_trial.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/model/date.hpp"
 #include "reports/model/run.hpp"
 #include "reports/perf/instruction_kinds.hpp"
@@ -103,8 +103,16 @@ struct Instructions {
   }
 };
 
+constexpr OnlySide kOnlySides[] = {
+    {"base", true, false}, {"head", false, true}, {"both", true, true}};
+
 /// The values of --exact: whether benchmarks are counted without an explicit request.
 constexpr Named<bool> kExact[] = {{"auto", true}, {"off", false}};
+
+/// The values of --missing: whether parts may be missing; and those of --unit.
+constexpr Named<bool> kMissing[] = {{"refuse", false}, {"ok", true}};
+constexpr Named<std::optional<model::Unit>> kVerdictUnits[] = {
+    {"auto", std::nullopt}, {"block", model::Unit::block}, {"machine", model::Unit::machine}};
 
 /// The values of --acknowledge: the instructions, and each of their kinds.
 Strings names_of_counts() {
@@ -356,7 +364,7 @@ void PairedPlan::declare_merge(Options& options) {
     const bool is_of_output = group == "Output" && name != "--journal" && name != "--resume";
     const bool is_refused_with_a_way_out = name == "--explain";
     if (!is_of_output && !is_refused_with_a_way_out && name != "--inconclusive" &&
-        name != "--help") {
+        name != "--acknowledge" && name != "--help") {
       merging->excludes(other);
     }
   }
@@ -396,8 +404,10 @@ model::PairedTrial PairedPlan::merged() const {
     if (trials[i]) files.push_back({merge[i], *std::move(trials[i])});
   }
   try {
-    return verdict::merge(std::move(files),
-                          {.may_miss_some = may_miss_some, .rounds = rounds, .unit = unit});
+    model::PairedTrial trial = verdict::merge(
+        std::move(files), {.may_miss_some = may_miss_some, .rounds = rounds, .unit = unit});
+    if (!setup.acknowledged.empty()) trial.setup.acknowledged = setup.acknowledged;
+    return trial;
   } catch (const verdict::MergeError& error) {
     refuse("--merge: {}", error.what());
   }

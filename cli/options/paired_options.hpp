@@ -16,13 +16,6 @@ struct OnlySide {
   bool base;
   bool head;
 };
-inline constexpr OnlySide kOnlySides[] = {
-    {"base", true, false}, {"head", false, true}, {"both", true, true}};
-
-/// The values of --missing: whether parts may be missing; and those of --unit.
-inline constexpr Named<bool> kMissing[] = {{"refuse", false}, {"ok", true}};
-inline constexpr Named<std::optional<model::Unit>> kVerdictUnits[] = {
-    {"auto", std::nullopt}, {"block", model::Unit::block}, {"machine", model::Unit::machine}};
 
 /// The arguments of ab and gate. declare() is the only description of an option: the command that
 /// repeats a trial, and the options that a journal was started with, are derived from it.

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/bench/wrk.hpp"
+#include "harness/files/near_miss.hpp"
 #include "harness/os/system_file.hpp"
-#include "harness/trials/measured_process.hpp"
-#include "harness/trials/near_miss.hpp"
-#include "harness/trials/program.hpp"
+#include "harness/programs/measured_process.hpp"
+#include "harness/programs/program.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
@@ -312,7 +311,7 @@ void plan_load(const RunArguments& arguments, RunPlan& plan) {
     each.load = {.name = arguments.loader->name,
                  .version = {},
                  .seconds = static_cast<unsigned>(seconds),
-                 .run = run_wrk};
+                 .run = arguments.loader->run};
   }
 }
 

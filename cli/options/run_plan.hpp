@@ -6,7 +6,8 @@
 
 #include "cli/options/options.hpp"
 #include "cli/output/names.hpp"
-#include "harness/trials/run_plan.hpp"
+#include "harness/bench/wrk.hpp"
+#include "harness/counting/run_plan.hpp"
 
 namespace taskbench::cli {
 
@@ -25,11 +26,13 @@ inline constexpr double kMaxMinTimeS = 3600;
 inline constexpr double kMinTimeBudgetS = 0.1;
 inline constexpr double kMaxTimeBudgetS = 24 * 3600;
 
-/// A load generator for --load.
+/// A load generator for --load. Both functions throw workloads::LoadError.
 struct Loader {
   std::string_view name;
+  std::string (*version)();
+  std::optional<workloads::LoadReport> (*run)(const workloads::LoadRun&, const std::stop_token&);
 };
-inline constexpr Loader kLoaders[] = {{"wrk"}};
+inline constexpr Loader kLoaders[] = {{"wrk", wrk_version, run_wrk}};
 
 /// The options of `taskbench run`. Options whose meaning depends on others are kept as given; the
 /// rest is in `plan`.

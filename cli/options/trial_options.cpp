@@ -2,7 +2,7 @@
 
 #include "cli/output/output.hpp"
 #include "harness/os/atomic_file.hpp"
-#include "harness/trials/measured_process.hpp"
+#include "harness/programs/measured_process.hpp"
 #include "reports/render/sentences.hpp"
 
 namespace taskbench::cli {

@@ -1,7 +1,7 @@
 // Names that every file of cli/ needs: those of the harness, and the parts of commands.
 #pragma once
 
-#include "harness/trials/names.hpp"
+#include "harness/files/names.hpp"
 
 namespace taskbench::reports::render {}
 

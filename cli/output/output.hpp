@@ -4,8 +4,8 @@
 
 #include "cli/output/exit_code.hpp"
 #include "cli/output/names.hpp"
+#include "harness/programs/program.hpp"
 #include "harness/trials/journaled_trial.hpp"
-#include "harness/trials/program.hpp"
 #include "reports/model/run.hpp"
 #include "reports/render/formats.hpp"
 

@@ -227,7 +227,7 @@ model::DoctorFacts probe_disturbances(const fs::path& root) {
   facts.clock_source = clock_source(root);
   facts.memory = memory(root);
   facts.memory_stall_percent = memory_stall_percent(root);
-  facts.thermal_throttles = read_machine(root).thermal_throttles;
+  facts.thermal_throttles = read_machine(root, false).thermal_throttles;
   facts.thermal_zones = thermal_zones(root);
   facts.hypervisor =
       unless_nothing(hypervisor(), "this CPU does not say, and /sys/hypervisor is not there");

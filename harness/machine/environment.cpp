@@ -32,18 +32,6 @@ std::optional<bool> flag_in(const char* path) {
   return line != "0";
 }
 
-/// The date in RFC 3339, which requires a colon in the offset that strftime's %z leaves out.
-std::string local_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  if (localtime_r(&now, &local) == nullptr) return {};
-  std::array<char, 64> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
-  if (length < 2) return {};
-  const std::string_view date(text.data(), length);
-  return fmt::format("{}:{}", date.substr(0, length - 2), date.substr(length - 2));
-}
-
 std::optional<bool> aslr_enabled() {
   const auto system_wide = flag_in("/proc/sys/kernel/randomize_va_space");
   if (!system_wide) return std::nullopt;
@@ -149,6 +137,18 @@ void store_build(Environment& environment) {
 }
 
 }  // namespace
+
+std::string local_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  if (localtime_r(&now, &local) == nullptr) return {};
+  std::array<char, 64> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
+  if (length < 2) return {};
+  // RFC 3339 requires a colon in the offset, which %z leaves out.
+  const std::string_view date(text.data(), length);
+  return fmt::format("{}:{}", date.substr(0, length - 2), date.substr(length - 2));
+}
 
 std::string hypervisor() {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames{{

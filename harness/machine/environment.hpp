@@ -11,6 +11,9 @@ namespace taskbench::harness {
 [[nodiscard]] model::Environment probe_environment(std::string executable,
                                                    std::string_view workloads_version = {});
 
+/// The date and time in RFC 3339, as in probe_environment(); empty if unknown.
+[[nodiscard]] std::string local_date();
+
 /// "none", "kvm", "xen", … as in probe_environment(); empty if unknown.
 [[nodiscard]] std::string hypervisor();
 

@@ -13,11 +13,7 @@ constexpr unsigned kMostCpus = 1U << 16;
 
 }  // namespace
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
+std::string trimmed(std::string_view text) { return std::string(model::trimmed(text)); }
 
 std::string environment_value(const char* name) {
   const char* value = std::getenv(name);

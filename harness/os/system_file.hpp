@@ -2,11 +2,11 @@
 // is empty.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 
 #include "harness/os/names.hpp"
+#include "reports/model/pieces.hpp"
 
 namespace taskbench::harness {
 
@@ -44,9 +44,7 @@ std::vector<std::string_view> words_of(Text&&) = delete;
 template <class Number, class... Base>
 [[nodiscard]] std::optional<Number> number(std::string_view text, Base... base) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return model::read_number(text, value, base...) ? std::optional(value) : std::nullopt;
 }
 
 /// The number that a file's first line consists of.

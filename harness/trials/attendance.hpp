@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "harness/trials/names.hpp"
+#include "harness/files/names.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/verdict/paired.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <thread>
 
+#include "harness/files/stored.hpp"
 #include "harness/machine/canary.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/os/process.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/verdict/digits.hpp"
 
@@ -148,7 +148,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
              setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command), given);
     }
     const std::string file = split_command(setup.command).front();
-    if (file.find('/') != std::string::npos && !fs::exists(file)) return;
+    if (!is_looked_up(file) && !fs::exists(file)) return;
     find_program_again();
   }
 
@@ -160,7 +160,7 @@ class SeriesTrial : public KeptTrial<model::Series> {
         first_run(*program_, request_of(setup, bench_.timeout_s), bench_, listener_);
     require_sound(*program_, result);
     setup.digest = program_->digest();
-    setup.date = probe_environment({}).date;
+    setup.date = local_date();
     setup.commit = commit_of(result, stop());
     setup.key = probe_machine();
     setup.key.build = build_fields(result);

@@ -2,9 +2,9 @@
 // baseline of its machine and build.
 #pragma once
 
-#include "harness/trials/baseline_store.hpp"
+#include "harness/files/baseline_store.hpp"
+#include "harness/programs/measured_process.hpp"
 #include "harness/trials/journaled_trial.hpp"
-#include "harness/trials/measured_process.hpp"
 #include "reports/verdict/baseline.hpp"
 
 namespace taskbench::harness {

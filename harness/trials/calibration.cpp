@@ -2,10 +2,10 @@
 
 #include <limits>
 
+#include "harness/files/stored.hpp"
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
 #include "harness/trials/paired_trial.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/model/date.hpp"
 #include "reports/verdict/noise.hpp"
 #include "reports/verdict/paired.hpp"

@@ -1,14 +1,14 @@
 #include "harness/trials/comparison.hpp"
 
+#include "harness/files/stored.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
+#include "harness/programs/documentation.hpp"
+#include "harness/programs/identity.hpp"
+#include "harness/programs/layouts.hpp"
+#include "harness/programs/program_folder.hpp"
 #include "harness/trials/attendance.hpp"
 #include "harness/trials/counted_trial.hpp"
-#include "harness/trials/documentation.hpp"
-#include "harness/trials/identity.hpp"
-#include "harness/trials/layouts.hpp"
-#include "harness/trials/program_folder.hpp"
-#include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
 #include "reports/model/lookup.hpp"
@@ -17,6 +17,7 @@
 namespace taskbench::harness {
 namespace {
 
+using model::kBothSides;
 using model::Side;
 using Stage = model::PairedFailure::Stage;
 
@@ -153,12 +154,33 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
+  /// The arguments of a side's program. Its path may differ between machines.
+  [[nodiscard]] std::string arguments_of(Side side) {
+    const bool is_revision = !of(plan_, side).revision.empty();
+    const std::string& command = is_revision ? plan_.recipe.program : program(side).command;
+    if (command.empty()) return {};  // resumed: the journal has it
+    try {
+      Strings words = split_command(command);
+      words.erase(words.begin());
+      return command_of(words);
+    } catch (const std::invalid_argument& error) {
+      refuse("--{} '{}': {}", name_of(side), command, error.what());
+    }
+  }
+
   /// The part, in the form that its journal records.
-  [[nodiscard]] model::TrialPart this_part(const PartOf& part) const {
+  [[nodiscard]] model::TrialPart this_part(const PartOf& part) {
     const model::Environment here = probe_environment("");
+    Strings alike = plan_.workloads;
+    for (const Side side : kBothSides) {
+      alike.push_back(fmt::format("--{} {}", name_of(side), arguments_of(side)));
+    }
+    if (plan_.cwd.is_relative()) {
+      alike.push_back("--cwd " + (plan_.cwd / ".").lexically_normal().string());
+    }
     return {.number = part.number,
             .of = part.of,
-            .plan = json::plan_digest(plan_.setup, plan_.workloads, part.of),
+            .plan = json::plan_digest(plan_.setup, alike, part.of),
             .machine = probe_identity(),
             .kind = probe_machine().machine,
             .host = here.host_name,
@@ -262,13 +284,15 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
              file, then.command, plan_.recipe.program);
     }
     if (now.command.empty()) return;
-    if (then.command != now.command || !then.commit.empty()) {
-      refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), file,
-             started, now.command);
+    const bool is_in_folder = !plan_.programs.empty();
+    if (then.command != now.command || then.commit != now.commit) {
+      refuse("--{}: {} was started with '{}', not '{}'; start a new trial",
+             is_in_folder ? "programs" : name_of(side), file, is_in_folder ? then.command : started,
+             now.command);
     }
     // A complete trial does not need its programs: they may be gone or no longer answer.
     if (!trial_.end) return;
-    const std::string digest = digest_of_command(now.command);
+    const std::string digest = is_in_folder ? now.digest : digest_of_command(now.command);
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
   }
 
@@ -331,10 +355,9 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     find_benchmarks(trial_.setup);
     const std::size_t layouts =
         std::min(program(Side::base).layouts.size(), program(Side::head).layouts.size());
-    const auto of_digits =
-        std::exchange(trial_.setup.noise_floors,
-                      noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
-                                   probe_environment("").date, layouts));
+    const auto of_digits = std::exchange(
+        trial_.setup.noise_floors,
+        noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks, local_date(), layouts));
     for (auto& [name, floor] : trial_.setup.noise_floors) {
       const auto* const printed = model::find_in(of_digits, name);
       if (printed != nullptr) verdict::raise_to_digits(*printed, floor);
@@ -448,6 +471,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       const std::string name = fmt::format("{} {}", name_of(side), abbreviated(sides.commit));
       Layouts made = link_revision(*repository_, plan_.recipe, name, sides.commit, links, stop(),
                                    listener_.progress);
+      if (stop().stop_requested()) throw ProgramError("interrupted");  // not: it cannot be linked
       if (goes_on && sides.layouts != made.files) {
         refuse("{}: {} cannot be linked again as it was then; start a new trial",
                journal().string(), name);
@@ -526,18 +550,19 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
                             : ""));
       return false;
     }
-    // A program that answers every query in the same way is no benchmark, and must not pass as
-    // equal.
+    // A program that lists nothing, or answers every query in the same way, may be no benchmark,
+    // and must not pass as equal.
     if (!programs_->base.is_sure(stop())) {
       listener_.note(
-          "the programs are equal, but may not be benchmarks: they give the same answer whatever "
-          "they are asked. Both are measured");
+          "the programs are equal, but may not be benchmarks: they list none, or give the same "
+          "answer whatever they are asked. Both are measured");
       return false;
     }
     if (!plan_.workloads.empty()) {  // an unmatched name must not pass
       model::PairedSetup found = trial_.setup;
       find_benchmarks(found);
     }
+    if (stop().stop_requested()) throw ProgramError("interrupted");  // an answer may be missing
     why_identical_ = identity.reason;
     return true;
   }

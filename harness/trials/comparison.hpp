@@ -2,10 +2,10 @@
 // trial, and reports if there is nothing to measure or to judge.
 #pragma once
 
-#include "harness/trials/baseline_store.hpp"
+#include "harness/files/baseline_store.hpp"
+#include "harness/programs/revision.hpp"
 #include "harness/trials/journaled_trial.hpp"
 #include "harness/trials/paired_trial.hpp"
-#include "harness/trials/revision.hpp"
 
 namespace taskbench::harness {
 

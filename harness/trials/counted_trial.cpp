@@ -14,8 +14,9 @@ namespace taskbench::harness {
 namespace {
 
 using model::InstructionSample;
+using model::kBothSides;
 using model::Side;
-using verdict::Verdict;
+using verdict::all_equal;
 
 /// If two counts agree, all do.
 constexpr std::size_t kFirstCounts = verdict::kLeastExactCounts;
@@ -24,10 +25,6 @@ constexpr std::size_t kMostCounts = 5;
 constexpr std::size_t kMostKept = 16;
 constexpr double kBinutilsTimeout_s = 120;
 constexpr const char* kNoTime = "no time is left of the budget";
-
-bool all_equal(const std::vector<double>& counts) {
-  return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
-}
 
 bool is_enough(const InstructionSample& sample, std::size_t most) {
   const std::size_t counted = sample.per_iteration.size();
@@ -266,8 +263,7 @@ void CountedTrial::explain_failures(double left_s) {
   Strings names = failing(trial_);
   names.resize(std::min(names.size(), kMostExplained));
   std::erase_if(names, [&](const std::string& name) {
-    return std::ranges::find(trial_.explanations, name, &model::Explanation::benchmark) !=
-           trial_.explanations.end();
+    return contains(trial_.explanations, name, &model::Explanation::benchmark);
   });
   if (names.empty()) return;
   end_s_ = seconds_since(start_) + std::min(left_s, kMostExplaining_s);

@@ -2,10 +2,9 @@
 // the first block, and the functions that make the difference.
 #pragma once
 
-#include "harness/trials/callgrind.hpp"
-#include "harness/trials/line_file.hpp"
+#include "harness/counting/callgrind.hpp"
+#include "harness/files/line_file.hpp"
 #include "harness/trials/paired_trial.hpp"
-#include "reports/verdict/exact.hpp"
 
 namespace taskbench::harness {
 

@@ -1,6 +1,6 @@
 #include "harness/trials/journaled_trial.hpp"
 
-#include "harness/trials/program.hpp"
+#include "harness/programs/program.hpp"
 #include "reports/json/parse.hpp"
 
 namespace taskbench::harness {

@@ -2,8 +2,8 @@
 // calibrate and ladder share. Each trial defines the content of its journal and what it measures.
 #pragma once
 
-#include "harness/trials/line_file.hpp"
-#include "harness/trials/names.hpp"
+#include "harness/files/line_file.hpp"
+#include "harness/files/names.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/paired.hpp"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "harness/bench/measure.hpp"
+#include "harness/programs/measured_process.hpp"
 #include "harness/trials/journaled_trial.hpp"
-#include "harness/trials/measured_process.hpp"
 #include "reports/model/ladder.hpp"
 
 namespace taskbench::harness {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "harness/bench/order.hpp"
+#include "harness/files/near_miss.hpp"
 #include "harness/os/file_content.hpp"
 #include "harness/trials/attendance.hpp"
 #include "harness/trials/sampling_plan.hpp"
@@ -15,6 +16,7 @@
 namespace taskbench::harness {
 namespace {
 
+using model::kBothSides;
 using model::Side;
 
 /// Calls `call`, and turns a failure of a side's program into one that names the side.
@@ -382,16 +384,18 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
 }
 
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
-  // A name that selects only benchmarks that are left out is not unknown: the report gives the
+  // A name that selects only benchmarks that are not compared is not unknown: the report gives the
   // reason for leaving them out.
   Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
     return !means_any(name, setup.benchmarks) &&
            (means_any(name, setup.left_out, &model::LeftOut::name) ||
-            means_any(name, setup.failing_in_base));
+            means_any(name, setup.failing_in_base) || means_any(name, setup.only_base) ||
+            means_any(name, setup.only_head));
   });
   if (judged.empty() && !chosen.empty()) {
-    throw ProgramError("nothing that --workload names can be compared: all of it is left out");
+    throw ProgramError(
+        "nothing that --workload names can be compared: it is left out, or only one side has it");
   }
   setup.benchmarks = chosen_benchmarks(judged, setup.benchmarks);
 

@@ -2,21 +2,13 @@
 // has its verdict or the budget is spent.
 #pragma once
 
-#include "harness/trials/line_file.hpp"
-#include "harness/trials/measured_process.hpp"
-#include "harness/trials/names.hpp"
-#include "harness/trials/program.hpp"
+#include "harness/files/line_file.hpp"
+#include "harness/files/names.hpp"
+#include "harness/programs/measured_process.hpp"
+#include "harness/programs/program.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::harness {
-
-inline constexpr model::Side kBothSides[] = {model::Side::base, model::Side::head};
-
-/// The member of `both` for this side; `both` is anything with a base and a head.
-template <class Both>
-[[nodiscard]] auto& of(Both& both, model::Side side) {
-  return side == model::Side::base ? both.base : both.head;
-}
 
 /// The share of the budget for counting that the user has not asked for, and the smallest budget
 /// for which this share suffices to count anything.

@@ -1,7 +1,7 @@
 // How long the processes of a trial measure, so that enough of them fit into its budget.
 #pragma once
 
-#include "harness/trials/names.hpp"
+#include "harness/files/names.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::harness {

@@ -412,9 +412,9 @@ verdict::PairedFile file_from(const Field& document) {
 
 std::string journal_line(const PairedSetup& setup) { return line_text(setup_line(setup)); }
 
-std::string plan_digest(PairedSetup asked, const std::vector<std::string>& workloads, int parts) {
+std::string plan_digest(PairedSetup asked, const std::vector<std::string>& alike, int parts) {
   asked.base = asked.head = {};
-  asked.benchmarks = workloads;
+  asked.benchmarks = alike;
   asked.reproduce.clear();
   asked.timeout_s = 0;
   for (model::JudgedMetric& each : asked.judged) each.of.clear();

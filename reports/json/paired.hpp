@@ -18,9 +18,10 @@ namespace taskbench::reports::json {
 
 /// The digest of everything that all parts of a trial must share. It covers the request, not
 /// findings such as numbers of iterations, since these differ by machine. `asked` is the setup
-/// before anything is explored.
+/// before anything is explored, `alike` what else must be the same: the benchmarks that were named,
+/// and the arguments of the programs.
 [[nodiscard]] std::string plan_digest(model::PairedSetup asked,
-                                      const std::vector<std::string>& workloads, int parts);
+                                      const std::vector<std::string>& alike, int parts);
 
 /// Lines of the journal.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
@@ -39,7 +40,7 @@ namespace taskbench::reports::json {
 /// which suffices to judge again. Equal trials give equal bytes.
 [[nodiscard]] std::string to_json(const verdict::PairedFile& file);
 
-/// The list in a folder of programs (harness/trials/program_folder.hpp). parse_programs() throws
+/// The list in a folder of programs (harness/programs/program_folder.hpp). parse_programs() throws
 /// ReadError.
 [[nodiscard]] std::string to_json(const model::BuiltPrograms& programs);
 [[nodiscard]] model::BuiltPrograms parse_programs(const std::filesystem::path& path,

@@ -40,6 +40,14 @@ enum class Side { base, head };
   return side == Side::base ? "base" : "head";
 }
 
+inline constexpr Side kBothSides[] = {Side::base, Side::head};
+
+/// The member of `both` for this side; `both` is anything with a base and a head.
+template <class Both>
+[[nodiscard]] auto& of(Both& both, Side side) {
+  return side == Side::base ? both.base : both.head;
+}
+
 struct PairedProgram {
   std::string command;
   std::string digest;      ///< of the executable's bytes; empty if it could not be read
@@ -54,6 +62,11 @@ struct PairedProgram {
   std::vector<std::string> layouts{};
   std::string one_layout{};  ///< of a revision: why there is only one, as a clause
 };
+
+/// The first twelve digits of a commit's hash, as messages and reports show it.
+[[nodiscard]] inline std::string abbreviated(const std::string& commit) {
+  return commit.substr(0, 12);
+}
 
 /// The programs of both sides in a folder, for many machines. Paths are relative to it.
 struct BuiltPrograms {

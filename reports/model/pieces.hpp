@@ -1,4 +1,4 @@
-// Helpers for parsing the output of tools.
+// Takes the output of tools apart: lines, words, numbers.
 #pragma once
 
 #include <algorithm>

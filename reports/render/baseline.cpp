@@ -270,11 +270,6 @@ namespace {
 
 using model::Series;
 
-std::string commit_prefix(const std::string& commit) {
-  constexpr std::size_t kDigits = 12;
-  return or_none(commit.substr(0, kDigits));
-}
-
 Table fields_of(const char* title, const std::vector<model::KeyField>& fields) {
   Table table{.columns = {{title}, {""}}};
   for (const model::KeyField& field : fields) {
@@ -287,10 +282,11 @@ Table fields_of(const char* title, const std::vector<model::KeyField>& fields) {
 Section section_of(model::BaselineRole role, const Series& series) {
   const auto& setup = series.setup;
   Section section{std::string(name_of(role)), "", {}};
-  section.say(fmt::format(
-      "{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}", name_of(role),
-      setup.date, setup.processes, setup.repetitions, 1e3 * setup.min_time_s,
-      commit_prefix(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command));
+  section.say(
+      fmt::format("{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}",
+                  name_of(role), setup.date, setup.processes, setup.repetitions,
+                  1e3 * setup.min_time_s, or_none(model::abbreviated(setup.commit)),
+                  setup.command.empty() ? "taskbench itself" : setup.command));
   Table table{.columns = named_figures({"benchmark", "median", "MAD", "least", "most"})};
   for (const auto& [name, spread] : verdict::spreads_of(series)) {
     const TimeUnit unit = time_unit(spread.min);
@@ -313,7 +309,7 @@ Document document(const std::vector<verdict::StoredBaseline>& list) {
   for (const verdict::StoredBaseline& each : list) {
     const auto& setup = each.rolling.setup;
     table.add({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",
-               model::day_of(setup.date), commit_prefix(setup.commit),
+               model::day_of(setup.date), or_none(model::abbreviated(setup.commit)),
                std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
                each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
   }

@@ -5,6 +5,8 @@
 
 namespace taskbench::reports::render {
 
+Document sentence(std::string text) { return {"", {Paragraph{std::move(text)}}, {}, {}}; }
+
 std::vector<Column> named_figures(std::vector<std::string> titles) {
   std::vector<Column> columns;
   for (std::string& title : titles) columns.push_back({std::move(title), !columns.empty()});

@@ -157,6 +157,9 @@ struct Document {
   std::string mark{};     ///< a hidden first line in Markdown; may be empty
 };
 
+/// A document of one paragraph.
+[[nodiscard]] Document sentence(std::string text);
+
 /// The columns of a table in which the first column names the rows, and the others are figures.
 [[nodiscard]] std::vector<Column> named_figures(std::vector<std::string> titles);
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <utility>
 
 namespace taskbench::reports::render {
 namespace {
@@ -20,12 +19,15 @@ constexpr std::array<Format, 7> kFormats{{
     {"table",
      [](const Answer& of, const TableStyle& style) { return terminal(of.document, style); }, true},
     {"markdown", as_markdown},
-    {"csv", as_csv},
+    {.name = "csv", .print = as_csv, .has_reasons = false},
     {"html", [](const Answer& of, const TableStyle&) { return html(of.document); }},
     {"json", [](const Answer& of, const TableStyle&) { return of.json(); }},
-    {"openmetrics",
-     [](const Answer& of, const TableStyle&) { return open_metrics(of.measures()); }},
-    {"bmf", [](const Answer& of, const TableStyle&) { return bencher_metrics(of.measures()); }},
+    {.name = "openmetrics",
+     .print = [](const Answer& of, const TableStyle&) { return open_metrics(of.measures()); },
+     .has_reasons = false},
+    {.name = "bmf",
+     .print = [](const Answer& of, const TableStyle&) { return bencher_metrics(of.measures()); },
+     .has_reasons = false},
 }};
 
 }  // namespace
@@ -33,7 +35,5 @@ constexpr std::array<Format, 7> kFormats{{
 std::span<const Format> formats() { return std::span(kFormats).first<kOfAnyAnswer>(); }
 
 std::span<const Format> formats_of_measures() { return kFormats; }
-
-Document sentence(std::string text) { return {"", {Paragraph{std::move(text)}}, {}, {}}; }
 
 }  // namespace taskbench::reports::render

@@ -27,14 +27,12 @@ struct Format {
   std::string_view name;
   std::string (*print)(const Answer& answer, const TableStyle& style);
   bool is_for_people = false;  ///< at a terminal, whose encoding may not be UTF-8
+  bool has_reasons = true;     ///< has a place for the reason why an event was not counted
 };
 
 /// The formats of any result; the first is the default. A new format is a printer and one more row.
 [[nodiscard]] std::span<const Format> formats();
 /// Likewise, with the formats for results that have measures.
 [[nodiscard]] std::span<const Format> formats_of_measures();
-
-/// A document of one paragraph.
-[[nodiscard]] Document sentence(std::string text);
 
 }  // namespace taskbench::reports::render

@@ -9,7 +9,6 @@
 
 #include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
-#include "reports/render/formats.hpp"
 #include "reports/render/machines.hpp"
 #include "reports/render/paired_basis.hpp"
 #include "reports/verdict/drift.hpp"
@@ -417,9 +416,8 @@ std::vector<Block> failure_blocks(const model::PairedFailure& failure) {
 }
 
 std::string program_text(const model::PairedProgram& program) {
-  constexpr std::size_t kDigits = 12;
   if (program.commit.empty()) return program.command;
-  const std::string commit = program.commit.substr(0, kDigits);
+  const std::string commit = model::abbreviated(program.commit);
   if (program.commit.starts_with(program.revision)) return commit;
   return fmt::format("{} ({})", commit, program.revision);
 }

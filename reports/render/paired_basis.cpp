@@ -10,6 +10,8 @@
 
 #include "reports/render/counts.hpp"
 #include "reports/render/machines.hpp"
+#include "reports/render/verdict_table.hpp"
+#include "reports/render/verdict_text.hpp"
 
 namespace taskbench::reports::render {
 namespace {

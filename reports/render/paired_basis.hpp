@@ -5,7 +5,6 @@
 #include <string>
 
 #include "reports/model/paired.hpp"
-#include "reports/render/verdict_text.hpp"
 #include "reports/verdict/paired.hpp"
 
 namespace taskbench::reports::render {

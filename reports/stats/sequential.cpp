@@ -1,6 +1,5 @@
 #include "reports/stats/sequential.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -25,10 +25,6 @@ struct OwnCount {
 constexpr std::array<OwnCount, 2> kOwnCounts{
     {{"allocs/op", "allocations"}, {"B/op", "allocated-bytes"}}};
 
-bool all_equal(const Counts& counts) {
-  return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
-}
-
 /// Whether it can be a count: a program may report anything by that name.
 bool is_count(double reported) { return std::isfinite(reported) && reported >= 0; }
 
@@ -71,6 +67,10 @@ bool Counted::has_moved() const {
   const auto is_changed = [](const auto& of) { return of.is_worse() || of.is_better(); };
   return (instructions && instructions->exact && is_changed(*instructions->exact)) ||
          std::ranges::any_of(kinds, is_changed);
+}
+
+bool all_equal(const Counts& counts) {
+  return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) == counts.end();
 }
 
 bool agree(const InstructionSample& base, const InstructionSample& head) {

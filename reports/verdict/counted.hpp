@@ -23,6 +23,9 @@ struct Counted {
   [[nodiscard]] bool has_moved() const;
 };
 
+/// Whether all counts of one side are equal, so that they repeat.
+[[nodiscard]] bool all_equal(const std::vector<double>& counts);
+
 /// Whether all counts of both sides are equal. Then one process of each side is enough: it repeats
 /// the other's.
 [[nodiscard]] bool agree(const model::InstructionSample& base,

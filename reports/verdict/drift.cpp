@@ -143,4 +143,14 @@ model::Fact<Others> others_of(std::span<const model::Fact<model::CpuUse>> uses) 
   return model::Fact<Others>::known(others);
 }
 
+model::Fact<Others> others_of(std::span<const model::PairedTrial> trials) {
+  std::vector<model::Fact<model::CpuUse>> uses;
+  for (const model::PairedTrial& trial : trials) {
+    for (const model::ProcessSample& sample : trial.samples) {
+      uses.push_back(sample.machine ? sample.machine->cpu : model::Fact<model::CpuUse>{});
+    }
+  }
+  return others_of(uses);
+}
+
 }  // namespace taskbench::reports::verdict

@@ -50,5 +50,7 @@ struct Others {
 /// What others used during the processes with these uses. Unknown if one use is unknown, and if the
 /// processes took less than a second together: the kernel counts in ticks.
 [[nodiscard]] model::Fact<Others> others_of(std::span<const model::Fact<model::CpuUse>> uses);
+/// Likewise, during all processes of these trials.
+[[nodiscard]] model::Fact<Others> others_of(std::span<const model::PairedTrial> trials);
 
 }  // namespace taskbench::reports::verdict

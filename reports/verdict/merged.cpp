@@ -50,8 +50,9 @@ void put_in_order(std::vector<PartFile>& files) {
     const model::TrialPart& other = *files[i].trial.setup.part;
     if (one.plan != other.plan || one.of != other.of) {
       fail(
-          "{} and {} are parts of different trials: all parts need the same options and the same "
-          "seed",
+          "{} and {} are parts of different trials: all parts need the same options, the same "
+          "seed, "
+          "and the same arguments of their programs",
           files[i].path, first.path);
     }
     if (files[i - 1].trial.setup.part->number == other.number) {

@@ -521,12 +521,19 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
     if (is_blind_to(row, trial.setup.delta) ||
         (row.cpu && holds_back(*row.cpu) && is_blind_to(*row.cpu, row.cpu->delta)) ||
         std::ranges::any_of(row.judged, [&](const JudgedVerdict& each) {
-          return each.reason.empty() && is_blind_to(each, each.delta);
+          return !each.reason.empty() || is_blind_to(each, each.delta);
         })) {
       names.push_back(row.name);
     }
   }
   return names;
+}
+
+/// Duration of first runs and counting.
+double spent_before_blocks_s(const PairedTrial& trial) {
+  double spent_s = trial.setup.explored_s + trial.uncounted.took_s;
+  for (const auto& sample : trial.instructions) spent_s += sample.took_s;
+  return spent_s;
 }
 
 }  // namespace
@@ -571,12 +578,6 @@ bool is_at_look(const PairedTrial& trial) {
 bool holds_back(const MetricVerdict& cpu) {
   const bool is_withdrawn = cpu.decided && cpu.decided->verdict == Verdict::fail;
   return cpu.verdict == Verdict::inconclusive && (is_withdrawn || cpu.change >= cpu.delta);
-}
-
-double spent_before_blocks_s(const PairedTrial& trial) {
-  double spent_s = trial.setup.explored_s + trial.uncounted.took_s;
-  for (const auto& sample : trial.instructions) spent_s += sample.took_s;
-  return spent_s;
 }
 
 double spent_s(const PairedTrial& trial) {

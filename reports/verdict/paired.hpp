@@ -81,9 +81,6 @@ struct Reach {
 /// estimated from the first runs.
 [[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
 
-/// Duration of first runs and counting.
-[[nodiscard]] double spent_before_blocks_s(const model::PairedTrial& trial);
-
 /// The spent part of the budget.
 [[nodiscard]] double spent_s(const model::PairedTrial& trial);
 

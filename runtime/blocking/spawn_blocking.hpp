@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/task/awaitable.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/join_handle.hpp"
 
@@ -24,6 +25,9 @@ using ResultOf = std::invoke_result_t<std::decay_t<Function>>;
 /// Runs the call as a task, which never suspends.
 template <class Function>
 Task<ResultOf<Function>> run_once(Function function) {
+  static_assert(task::kFitsIntoFrame<Function>,
+                "the function captures something that is aligned more strictly than a coroutine's "
+                "frame, in which it is kept: capture a pointer to it");
   co_return std::invoke(std::move(function));
 }
 
@@ -36,6 +40,9 @@ Task<ResultOf<Function>> run_once(Function function) {
 
 template <class Function>
 JoinHandle<ResultOf<Function>> spawn_on(task::Spawner& runtime, Function&& function) {
+  static_assert(!task::kIsTask<ResultOf<Function>>,
+                "rt::spawn_blocking calls a plain function, and would not run the rt::Task that a "
+                "coroutine returns: give that to rt::spawn");
   task::Header* const call = run_once<std::decay_t<Function>>(std::forward<Function>(function))
                                  .release_for_spawn(&runtime);
   JoinHandle<ResultOf<Function>> handle(call);

@@ -22,8 +22,8 @@
 // sleep outside. So one of these, the watcher, sleeps for at most kWatch, and then takes the driver
 // if it is free, or else stops watching. A thread that goes to sleep outside watches if none does;
 // a thread that leaves the driver appoints a watcher only if there is still none. Threads in
-// block_on beside a pool are the reserve: they take the driver in no other way, and watch only
-// while it is free, as a worker is better placed to wake tasks.
+// block_on beside a pool are the reserve: they sleep inside in no other way, and watch only while
+// the driver is free, as a worker is better placed to wake tasks.
 //
 // Threads: any; dispatch by the one that has the driver.
 //

@@ -73,7 +73,9 @@ struct AbortAtEnd {
 }  // namespace detail
 
 const std::error_category& resolve_category() noexcept {
-  static const ResolveCategory kCategory;
+  // Never destroyed: a runtime may be one of the static objects that are destroyed later, and wait
+  // for a look-up that fails.
+  static const ResolveCategory& kCategory = *new ResolveCategory;
   return kCategory;
 }
 

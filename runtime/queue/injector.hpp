@@ -129,11 +129,12 @@ class Injector {
     }
   }
 
-  /// Runs `section` with the mutex held, for data that the owner guards by the same mutex.
+  /// Returns what `section` does with the mutex held, for data that the owner guards by the same
+  /// mutex.
   template <class Section>
-  void locked(Section&& section) {
+  auto locked(Section&& section) {
     base::LockGuard lock(mutex_);
-    section();
+    return section();
   }
 
   /// Refuses new tasks from here on. Returns false when it was closed already.

@@ -1,6 +1,7 @@
 #include "runtime/scheduler/root.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "runtime/task/context.hpp"
 
@@ -11,21 +12,22 @@ namespace {
 /// being woken, so that spinning in vain at most doubles that cost.
 constexpr std::chrono::nanoseconds kSpinTime = base::patience(std::chrono::nanoseconds{50'000});
 
+/// How often a root yields between two looks at the driver: as many polls as a worker by default.
+constexpr std::uint32_t kYieldsPerLook = 61;
+
 }  // namespace
 
 void Root::run(task::Header* root) noexcept {
   root->scheduler = this;
   const task::EnterContext enter(&engine_, nullptr);
-  for (;;) {
-    switch (task::poll(root)) {
-      case task::Polled::finished:
-        return;
-      case task::Polled::idle:
-        sleep();
-        break;
-      case task::Polled::yielded:
-      case task::Polled::woken:
-        break;
+  for (std::uint32_t yields = 0;;) {
+    const task::Polled polled = task::poll(root);
+    if (polled == task::Polled::finished) return;
+    if (polled == task::Polled::idle) {
+      sleep();
+    } else if (++yields % kYieldsPerLook == 0) {
+      // Otherwise nobody may look: the workers may all be in long polls, or have ended.
+      engine_.driver().look(nullptr);
     }
   }
 }

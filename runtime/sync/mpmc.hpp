@@ -3,9 +3,10 @@
 //
 //   auto [sender, receiver] = mpmc::channel<int>(16);        // at most 16 messages wait
 //
-// (With g++ 12, inside a coroutine: name the pair instead of binding its parts, and give messages a
-// constructor or create them in an earlier statement: that compiler destroys an aggregate created
-// inside a co_await expression twice.)
+// (Inside a coroutine, with g++ 12, 15 or 16: name the pair instead of binding its parts. With g++
+// 12 also give messages a constructor, or create them in an earlier statement: that compiler
+// destroys an aggregate created inside a co_await expression twice. See the pitfalls in
+// docs/library.md.)
 //
 // Moving a message must not throw, so that none is lost halfway; send a type whose move may throw
 // as a std::unique_ptr.
@@ -264,7 +265,7 @@ class Receiver : public detail::End<T, detail::Channel::Side::receive> {
 template <class T>
 [[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
   TASKBENCH_ASSERT(capacity > 0 && capacity <= detail::Channel::kMaxCapacity,
-                   "a bounded channel holds at least one message");
+                   "a bounded channel holds at least one message, and at most 2^31");
   base::Ref ring(new detail::Ring<T>(capacity));
   return {Sender<T>(ring), Receiver<T>(std::move(ring))};
 }

@@ -3,9 +3,10 @@
 //   auto [sender, receiver] = mpsc::channel<int>(16);        // at most 16 messages wait
 //   auto [sender, receiver] = mpsc::unbounded_channel<int>();
 //
-// (With g++ 12, inside a coroutine: name the pair instead of binding its parts, and give messages a
-// constructor or create them in an earlier statement: that compiler destroys an aggregate created
-// inside a co_await expression twice.)
+// (Inside a coroutine, with g++ 12, 15 or 16: name the pair instead of binding its parts. With g++
+// 12 also give messages a constructor, or create them in an earlier statement: that compiler
+// destroys an aggregate created inside a co_await expression twice. See the pitfalls in
+// docs/library.md.)
 //
 // Threads: a sender belongs to one thread at a time, but send() and try_send() of one sender may
 // overlap; copies are cheap and independent. The receiver belongs to one task or thread at a time.
@@ -212,7 +213,7 @@ class Receiver {
 template <class T>
 [[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
   TASKBENCH_ASSERT(capacity > 0 && capacity < detail::Channel::kUnbounded,
-                   "a bounded channel holds at least one message");
+                   "a bounded channel holds at least one message, and fewer than SIZE_MAX");
   base::Ref shared(new detail::Channel(capacity));
   return {Sender<T>(shared), Receiver<T>(std::move(shared))};
 }

@@ -27,6 +27,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/sync/wait_list.hpp"
 #include "runtime/task/leaf.hpp"
@@ -46,7 +47,8 @@ class Semaphore {
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  /// co_await gives std::optional<Permit>: nullopt when the semaphore was closed.
+  /// co_await gives std::optional<Permit>: nullopt when the semaphore was closed. `count`: at most
+  /// kMaxPermits. It may be more than there are now: later requests wait behind it.
   /// Cancellation-safe: a wait that is given up loses its place and no permits.
   [[nodiscard]] Acquire acquire(std::size_t count = 1) noexcept;
 
@@ -144,6 +146,8 @@ class [[nodiscard]] Semaphore::Acquire : private task::Leaf, private detail::Wai
 };
 
 inline Semaphore::Acquire Semaphore::acquire(std::size_t count) noexcept {
+  TASKBENCH_ASSERT(count <= kMaxPermits,
+                   "a request for more than kMaxPermits is never granted, and holds up all others");
   return Acquire(*this, count);
 }
 

@@ -90,6 +90,9 @@ using CallResult = AwaitResult<std::invoke_result_t<std::decay_t<T>&>>;
 /// Keeps the function, and so a lambda's captures, for as long as the awaitable it returns runs.
 template <class Function>
 Task<CallResult<Function>> call_and_await(Function function) {
+  static_assert(kFitsIntoFrame<Function>,
+                "the function captures something that is aligned more strictly than a coroutine's "
+                "frame: capture a pointer to it");
   co_return co_await function();
 }
 

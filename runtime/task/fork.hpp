@@ -75,7 +75,7 @@ class ForkPromiseBase {
   struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
     template <class Promise, bool by_tail_call = TASKBENCH_TAIL_CALLS>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept;
+    Strand::GoesOn<by_tail_call> await_suspend(std::coroutine_handle<Promise> ended) const noexcept;
     void await_resume() const noexcept {}
   };
   FinalAwaiter final_suspend() const noexcept { return {}; }
@@ -148,7 +148,7 @@ class ForkPromise : public ForkPromiseBase {
   }
 
   template <class U = T>
-  requires std::is_constructible_v<T, U>
+  requires std::is_convertible_v<U, T>
   void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
     std::construct_at(&value_, std::forward<U>(value));
     outcome_ = Outcome::value;
@@ -186,14 +186,14 @@ class ForkJoinBase {
   bool await_ready() const noexcept { return count_ == 0; }
 
   template <class Promise, bool by_tail_call = TASKBENCH_TAIL_CALLS>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+  Strand::GoesOn<by_tail_call> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
     if constexpr (std::is_base_of_v<ForkPromiseBase, Promise>) {
       awaiting_ = awaiting;
       Strand& strand = *awaiting.promise().strand_;
       return strand.go_on_with<by_tail_call>(begin(strand));
     } else {
       await_in(task_of(awaiting), awaiting);
-      return std::noop_coroutine();
+      if constexpr (by_tail_call) return std::noop_coroutine();
     }
   }
 
@@ -297,7 +297,7 @@ class ForkJoinBase {
 };
 
 template <class Promise, bool by_tail_call>
-std::coroutine_handle<> ForkPromiseBase::FinalAwaiter::await_suspend(
+Strand::GoesOn<by_tail_call> ForkPromiseBase::FinalAwaiter::await_suspend(
     std::coroutine_handle<Promise> ended) const noexcept {
   ForkPromiseBase& promise = ended.promise();
   Strand& strand = *promise.strand_;
@@ -374,7 +374,7 @@ struct ForkJoinReference {
 
   bool await_ready() const noexcept { return awaiter.await_ready(); }
   template <class Promise, bool by_tail_call = TASKBENCH_TAIL_CALLS>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+  Strand::GoesOn<by_tail_call> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
     return awaiter.template await_suspend<Promise, by_tail_call>(awaiting);
   }
   decltype(auto) await_resume() { return awaiter.await_resume(); }

@@ -4,7 +4,8 @@
 //   std::vector<Page> pages = co_await rt::join(std::move(tasks));
 //
 // The result is a tuple, or a vector, of the returned values, with std::monostate for void. The
-// first exception ends the others and is thrown.
+// first exception ends the others and is thrown. (With g++ 15 or 16, name the tuple instead of
+// binding its parts: see the pitfalls in docs/library.md.)
 //
 // The branches are a part of the awaiting task: none of them runs on another worker, all may refer
 // to its locals, and when it is destroyed or aborted they are destroyed with it, at once

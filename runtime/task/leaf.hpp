@@ -44,14 +44,26 @@ inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> 
 
 // Whether a co_await that returns a coroutine's handle goes there by a tail call. g++ makes one
 // when it optimises (at -O1 and -Og only with -foptimize-sibling-calls, which the package sets) and
-// no sanitizer has work left after the call; clang always does. Define it as 0 if your flags
-// prevent tail calls, such as -fno-optimize-sibling-calls or -finstrument-functions. Units of a
-// program may differ in this.
+// no sanitizer has work left after the call; clang always does. However, clang before 19 stores the
+// handle in the coroutine's frame first where it does not optimise, or where a sanitizer keeps it
+// from doing so (LLVM issue 72006); the frame of a fork that was stolen may be gone by then. Define
+// it as 0 if your flags prevent tail calls, such as -fno-optimize-sibling-calls or
+// -finstrument-functions, or for -O1 of clang 18 and before. Units of a program may differ in this.
 #if !defined(TASKBENCH_TAIL_CALLS)
-#if defined(__clang__) || (defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && \
-                           !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_HWADDRESS__))
+#if !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_HWADDRESS__)
 #define TASKBENCH_TAIL_CALLS 1
+#endif
 #else
+#if __clang_major__ >= 19 ||                                                    \
+    (defined(__OPTIMIZE__) && !__has_feature(address_sanitizer) &&              \
+     !__has_feature(thread_sanitizer) && !__has_feature(hwaddress_sanitizer) && \
+     !__has_feature(memory_sanitizer) && !__has_feature(undefined_behavior_sanitizer))
+#define TASKBENCH_TAIL_CALLS 1
+#endif
+#endif
+#if !defined(TASKBENCH_TAIL_CALLS)
 #define TASKBENCH_TAIL_CALLS 0
 #endif
 #endif

@@ -10,6 +10,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/base/sync_primitives.hpp"
@@ -74,15 +75,18 @@ class Strand {
   /// With 0: the thread has lost its worker, no thief looks here any more, and none is to be woken.
   void set_all_awake(std::uint64_t all_awake) noexcept { sleepers_.all_awake = all_awake; }
 
-  /// The result for an await_suspend after which `coroutine`, a part of this strand, goes on: by a
-  /// tail call, or else through run(). See transfer_to().
+  /// The result of an await_suspend after which a part of this strand goes on: by a tail call, or
+  /// else through run(). Then it is nothing, not even the handle of a coroutine that does nothing:
+  /// a compiler may store a handle in the frame that has been left, and that another thread may
+  /// have freed. See TASKBENCH_TAIL_CALLS.
   template <bool by_tail_call>
-  [[nodiscard]] std::coroutine_handle<> go_on_with(std::coroutine_handle<> coroutine) noexcept {
+  using GoesOn = std::conditional_t<by_tail_call, std::coroutine_handle<>, void>;
+  template <bool by_tail_call>
+  GoesOn<by_tail_call> go_on_with(std::coroutine_handle<> coroutine) noexcept {
     if constexpr (by_tail_call) {
       return coroutine;
     } else {
       next_ = coroutine;
-      return std::noop_coroutine();
     }
   }
 

@@ -317,6 +317,24 @@ class Runs(unittest.TestCase):
                 answer = self.run_here(ROOT / "scripts" / script, "--out", *value, status=2)
                 self.assertEqual(answer.stderr, f"{script}: --out needs a value\n")
 
+    def test_what_a_script_cannot_do_is_an_error_and_no_verdict(self):
+        (self.folder / "built").mkdir()
+        (self.folder / "built/programs.json").write_text("{}")
+        for tool in ("sbatch", "parallel", "rsync"):
+            (self.folder / "bin" / tool).write_text("#!/bin/sh\n")
+            (self.folder / "bin" / tool).chmod(0o755)
+        self.run_here("git", "init", "--quiet")
+        self.run_here("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit",
+                      "--quiet", "--allow-empty", "-m", "one")
+        for script, options in (
+            ("gate-pr", ("--base", "HEAD")),
+            ("gate-merge", ()),
+            ("gate-slurm", ("--programs", "built")),
+            ("gate-ssh", ("--programs", "built", "--hosts", "none")),
+            ("diff-baseline", ("--taskbench", "true")),
+        ):
+            self.run_here(ROOT / "scripts" / script, *options, "--out", "/dev/null/out", status=2)
+
     def test_names_that_are_not_ascii_reach_the_jobs_in_the_c_locale(self):
         (self.folder / "built").mkdir()
         (self.folder / "built/programs.json").write_text("{}")

@@ -283,6 +283,8 @@ class Verdicts(AbTest):
         self.assertEqual(answer.stdout, "PASS: nothing was measured, because both are the same "
                          "taskbench, byte for byte, which reads no other files\n")
         self.assertFalse((self.folder / "taskbench-ab.journal").exists())
+        answer = self.ab("./one --wrokers 2", "./two --wrokers 2", status=5)
+        self.assertIn("unknown option '--wrokers'; did you mean '--workers'?", answer.stderr)
 
     def test_taskbench_may_be_given_as_it_is_run_by_hand(self):
         one, two = (side.replace(" ", " run ", 1) for side in self.copies())

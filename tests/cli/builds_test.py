@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What `taskbench gate` builds revisions with, and when it builds them again."""
+"""What `taskbench gate` builds revisions with, when it does so again, and where it puts them."""
 
+import json
 import os
 import shutil
 import time
 from unittest import mock
 
-from gate_test import REVISIONS, GateTest
+from gate_test import REVISIONS, SLOWER, GateTest
 from taskbench_command import main
 
 
@@ -131,6 +132,80 @@ class Cached(BuildTest):
             self.assertEqual((base.parent / "source").exists(), is_used)
             trial.kill()
             trial.wait()
+
+    def test_git_asks_for_no_password_on_a_terminal_that_it_could_not_read(self):
+        self.commit("other", build=self.build_script())  # which calls git
+        self.script("tools/git", f'echo "$GIT_TERMINAL_PROMPT" >>{self.folder}/asks\n'
+                                 f'exec {shutil.which("git")} "$@"')
+        self.gate("--build-only head",
+                  env={"PATH": f"{self.folder}/tools:{os.environ['PATH']}"})
+        self.assertEqual(set(self.read("asks").splitlines()), {"0"})
+
+
+class Folders(BuildTest):
+    def test_both_sides_are_built_once_and_measured_anywhere(self):
+        self.commit("slower", SLOWER)
+        answer = self.gate(f"--build-only both --out {self.folder}/built --run-identical")
+        head = self.git("rev-parse", "HEAD")
+        self.assertEqual(answer.stdout, f"built base {self.base[:12]} and head {head[:12]}, in "
+                                        f"{self.folder}/built\n")
+        self.assertEqual(self.load("built/programs.json")["changed_files"], ["bench"])
+        shutil.move(self.folder / "built", self.folder / "moved")
+        shutil.rmtree(self.folder / "cache")
+        self.taskbench(f"gate --programs moved --max-blocks 12 --json r.json", status=1)
+        self.assertEqual(self.load("r.json")["head"]["commit"], head)
+        self.assertFalse((self.folder / "cache").exists())
+        for number in (1, 2):
+            self.taskbench(f"gate --programs moved --part {number}/2 --max-blocks 20 "
+                           f"--journal p{number}")
+        self.taskbench("gate --merge p1 p2 --json r.json", status=1)
+        self.assertEqual(self.load("r.json")["base"]["commit"], self.base)
+        (self.folder / "moved/head/out/bench").chmod(0o644)  # as artifact stores leave it
+        self.taskbench("gate --programs moved --part 1/2 --max-blocks 2 --journal p1")
+        self.write("moved/head/out/bench", "other", 0o755)
+        self.refused("gate --programs moved --part 1/2 --journal p1",
+                     says="moved/head/out/bench is not the file that was built")
+        self.refused("gate --programs cache", says="there is no such folder")
+        self.refused("gate --programs repository", says="--build-only both --out makes the folder")
+        self.refused("gate --base-rev a --head-rev b --build-only head --out x",
+                     says="--out needs --build-only both")
+
+    def test_a_folder_with_another_file_of_outputs_than_was_built_is_refused(self):
+        (self.repository / "lib/__pycache__").mkdir(parents=True)
+        self.commit("slower", SLOWER, **{"lib/rows": "many", "lib/__pycache__/rows": "old"})
+        self.gate(f"--build-only both --out {self.folder}/built --outputs lib")
+        part = "gate --programs built --part 1/2 --max-blocks 2 --journal p1"
+        self.write("built/head/lib/__pycache__/rows", "new")  # as Python does
+        self.taskbench(part)
+        self.write("built/head/lib/rows", "few")
+        self.refused(part, says="built/head/lib/rows is not the file that was built")
+
+    def test_a_folder_of_equal_sources_says_that_there_is_nothing_to_measure(self):
+        self.commit("nothing", notes="x")
+        answer = self.gate(f"--build-only both --out {self.folder}/built", base="HEAD")
+        self.assertIn("nothing was built, because base and head are one commit", answer.stderr)
+        self.taskbench("gate --programs built --part 1/1 --journal p1")
+        answer = self.taskbench("gate --merge p1")
+        self.assertIn("PASS: nothing was measured, because base and head are one", answer.stdout)
+        answer = self.taskbench("gate --programs built")
+        self.assertIn("PASS: nothing was measured, because base and head are one", answer.stdout)
+
+    def test_a_trial_of_a_folder_of_programs_goes_on_after_a_kill(self):
+        self.commit("slower", SLOWER)
+        self.gate(f"--build-only both --out {self.folder}/built --run-identical")
+        part = "gate --part 1/2 --max-blocks 8 --exact off --journal p1"
+        answer = self.taskbench(f"{part} --programs built")
+        # On another machine than built them, programs load other libraries.
+        programs = self.load("built/programs.json")
+        self.write("p1", self.read("p1").replace(programs["base"]["digest"], "0123456789abcdef"))
+        programs["base"]["digest"] = "0123456789abcdef"
+        self.write("built/programs.json", json.dumps(programs))
+        self.cut("p1", 7)
+        shutil.copytree(self.folder / "built", self.folder / "copy")
+        self.refused(f"{part} --programs copy --resume", says="--programs: p1 was started with '/")
+        for _ in range(2):  # the second time, it is complete
+            again = self.taskbench(f"{part} --programs built --resume")
+            self.assertEqual(again.stdout, answer.stdout)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 from taskbench_command import main
 from terminal_session import TerminalTest
@@ -87,6 +88,15 @@ class Interrupted(TerminalTest):
         with open(f"/proc/{pid}/status", encoding="utf-8") as status:
             caught = next(line for line in status if line.startswith("SigCgt:"))
         return bool(int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1))
+
+    def test_while_it_is_found_out_whether_programs_are_equal(self):
+        for name in ("one/true", "two/true"):
+            self.write(name, Path("/bin/true").read_bytes(), 0o755)
+        self.script("tools/ldd", f"touch {self.folder}/asked\nsleep 60")
+        errors = self.interrupt("ab --kind command --base one/true --head two/true --outputs true",
+                                when=self.written("asked"),
+                                env={"PATH": f"{self.folder}/tools:{os.environ['PATH']}"})
+        self.assertIn("interrupted before the first block", errors)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from gate_test import GateTest
+from gate_test import REVISIONS, GateTest
 from taskbench_command import CommandTest, main
 
 # Answers like a Google Benchmark program, records which executable it was, and prints its functions
@@ -121,6 +121,17 @@ class DrawnLayouts(GateTest):
 
     def used(self):
         return self.read("used").split()
+
+    def test_an_interrupted_link_leaves_no_programs_to_measure(self):
+        waits = f"case $* in *-Map=*) touch {self.folder}/links; sleep 60 ;; esac"
+        self.script("tools/ld", f'{waits}\nexec {shutil.which("ld")} "$@"')
+        self.base = self.build(BUILDS["one command that compiles and links"], 1)
+        self.git("tag", "--force", "v1.0")
+        self.build(BUILDS["one command that compiles and links"], 2)
+        self.interrupt(f"gate {REVISIONS} {self.how} --build-only both --out {self.folder}/built",
+                       when=self.written("links"), cwd=self.repository,
+                       env={"PATH": f"{self.folder}/tools:{os.environ['PATH']}"})
+        self.assertFalse((self.folder / "built/programs.json").exists())
 
     def test_every_block_has_a_layout_of_its_own_until_all_had_theirs(self):
         answer = self.compared("--links 4 --max-blocks 4 --inconclusive pass-always")

@@ -180,6 +180,12 @@ class Merges(PartsTest):
         self.refuse("gate --merge", cases)
         self.part(2, 2, "--max-blocks 4 --seed 2")
         self.refused("gate --merge p1 p2", says="p2 and p1 are parts of different trials")
+        self.taskbench("gate --base './a --other' --head ./b --part 2/2 --journal p2 --exact off "
+                       "--max-blocks 4")
+        self.refused("gate --merge p1 p2", says="and the same arguments of their programs")
+        self.write("other/file")
+        self.part(2, 2, "--max-blocks 4 --cwd other")
+        self.refused("gate --merge p1 p2", says="p2 and p1 are parts of different trials")
         self.part(2, 2, "--max-blocks 4", head="c")
         self.refused("gate --merge p1 p2", says="p2: its head is not that of p1")
         self.refused("gate --missing ok --base a --head b", says="--merge")
@@ -212,6 +218,22 @@ class Merges(PartsTest):
         answer = self.merge(names, "--rounds 2 --unit block --json r.json", status=1)
         self.assertRegex(answer.stdout, r"(?m)^sort +FAIL .* 8 ")
         self.assertFalse(self.load("r.json")["complete"])
+
+    def test_counts_may_be_acknowledged_after_they_were_measured(self):
+        self.program("a")
+        self.program("b")
+        self.taskbench("gate --base ./a --head ./b --part 1/1 --journal p1 --max-blocks 8")
+        first, *others = self.read("p1").splitlines(keepends=True)
+        counts = [{"instructions_of": "sort", "side": side, "per_iteration": [99, 99],
+                   "reason": None, "kinds": {"fences": [count, count]}}
+                  for side, count in (("base", 0), ("head", 5))]
+        self.write("p1", first + "".join(json.dumps(line) + "\n" for line in counts) +
+                   "".join(others))
+        answer = self.merge(["p1"], status=1)
+        self.assertIn("sort has more fences: 0 → 5", " ".join(answer.stdout.split()))
+        self.merge(["p1"], "--acknowledge allocations", status=1)
+        answer = self.merge(["p1"], "--acknowledge fences")
+        self.assertRegex(answer.stdout, r"  its fences +PASS, acknowledged +0 +5")
 
     def test_identical_programs_pass_without_a_block(self):
         sides = ("--base", f"{BINARY} fib", "--head", f"{BINARY} fib")

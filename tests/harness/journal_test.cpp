@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/trials/line_file.hpp"
-#include "harness/trials/stored.hpp"
+#include "harness/files/line_file.hpp"
+#include "harness/files/stored.hpp"
 #include "reports/json/parse.hpp"
 #include "tests/reports/text.hpp"
 

@@ -1,4 +1,4 @@
-#include "harness/trials/layouts.hpp"
+#include "harness/programs/layouts.hpp"
 
 #include <gtest/gtest.h>
 

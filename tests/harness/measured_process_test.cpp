@@ -1,5 +1,5 @@
 // The time of a benchmark on a busy machine: made-up repetitions with a known truth.
-#include "harness/trials/measured_process.hpp"
+#include "harness/programs/measured_process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // split_command(), and how the kind of a program is found out and how it is called.
-#include "harness/trials/program.hpp"
+#include "harness/programs/program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/trials/identity.hpp"
+#include "harness/programs/identity.hpp"
 #include "tests/harness/fake_root.hpp"
 
 namespace taskbench::harness {

@@ -1,4 +1,4 @@
-#include "harness/trials/stored.hpp"
+#include "harness/files/stored.hpp"
 
 #include <gtest/gtest.h>
 

@@ -441,6 +441,29 @@ TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_
       {.preemptions = 1, .weak_failures = 0});
 }
 
+// It would take back what the one that waits has announced, which nobody would wake then.
+TEST(BlockingPoolModel, who_does_not_wait_for_the_end_leaves_that_to_another_thread) {
+  holds(
+      [] {
+        const base::Ref<Owner> owner(new Owner(1));
+        park::Parker begun;
+        park::Parker may_end;
+        blocking::spawn_on(*owner, [&] {
+          begun.unpark();
+          may_end.park();
+        }).detach();
+        begun.park();
+        owner->pool.close();
+        base::Thread other([&] {
+          mc::require(!owner->pool.join(base::Clock::time_point::min()), "it runs");
+          may_end.unpark();
+        });
+        mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
+        other.join();
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
 // The call runs on the pool's own thread, which cannot wait for itself.
 TEST(BlockingPoolModel, a_call_that_ends_its_own_pool_is_told_that_it_cannot_wait) {
   holds(

@@ -10,6 +10,7 @@
 #include "runtime/base/cell.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/scheduler/engine.hpp"
 #include "runtime/task/poll_fn.hpp"
 #include "tests/model/runtime_check.hpp"
 
@@ -259,6 +260,26 @@ TEST_P(OnCallerModel, a_block_on_does_not_wait_for_the_shutdown_of_another_threa
         });
         runtime.shutdown();
         mc::require(fate.has_ended(), "it is destroyed");
+        other.join();
+      },
+      preempted(2));
+}
+
+TEST_P(OnCallerModel, has_not_ended_while_a_shutdown_is_still_to_destroy_a_task) {
+  holds(
+      [] {
+        Fate fate;
+        RuntimeOptions options;
+        options.workers = 1;
+        const base::Ref<scheduler::Engine> engine = find_scheduler(GetParam())->make(options);
+        task::spawn_on(*engine, waits_for_ever(Fate::Entry(fate))).detach();
+        base::Thread other([&] {
+          engine->close();
+          static_cast<void>(engine->join(base::Clock::time_point::max()));
+        });
+        const bool has_ended = engine->has_ended();
+        mc::require(!has_ended || fate.has_ended(), "it is destroyed");
+        mc::sometimes("ended", has_ended);
         other.join();
       },
       preempted(2));

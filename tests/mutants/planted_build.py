@@ -16,7 +16,8 @@ TARGETS = {  # in the order in which they judge
 }
 CORE = ("runtime/queue/", "runtime/park/", "runtime/task/", "runtime/sync/", "runtime/driver/",
         "runtime/blocking/", "runtime/net/", "runtime/scheduler/", "runtime/base/biased_lock",
-        "runtime/base/asymmetric_fences.hpp", "runtime/base/shared.hpp")
+        "runtime/base/asymmetric_fences.hpp", "runtime/base/shared.hpp",
+        "runtime/signal/listeners.hpp")
 # Each file has its own range of numbers, so that changing one does not recompile the others.
 # mutants.hpp has enough numbers for 256 files.
 MOST_OF_A_FILE = 512

@@ -2,7 +2,9 @@
 // oldest, for a while (docs/adr/0056).
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,8 +20,16 @@ namespace {
 
 using namespace tests;
 
-/// The most polls in a row for which the oldest task waits (kDescent in policy.hpp).
+/// The most tasks in a row that are taken before the oldest (kDescent in policy.hpp).
 constexpr int kDescent = 256;
+
+Task<> ends_at_once() { co_return; }
+
+Task<> waits_for_the_older_of_two() {
+  JoinHandle<void> older = spawn(ends_at_once());
+  spawn(ends_at_once()).detach();
+  co_await older;
+}
 
 class Descent : public ::testing::TestWithParam<Kind> {};
 
@@ -51,12 +61,79 @@ TEST_P(Descent, a_task_that_waits_for_no_other_leaves_the_order_as_it_is) {
   EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
 }
 
+TEST_P(Descent, has_ended_when_its_queue_was_empty) {
+  const auto body = [](Log* log) -> Task<> {
+    co_await waits_for_the_older_of_two();
+    co_await time::sleep(std::chrono::milliseconds{1});
+    for (int id = 1; id <= 4; ++id) spawn(note_id(log, id)).detach();
+    co_await time::sleep(std::chrono::milliseconds{1});
+  };
+  EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
+}
+
+// Sleeps, not yields: those would end a descent.
 TEST_P(Descent, a_task_that_waits_for_the_one_that_is_next_anyway_leaves_the_order_as_it_is) {
   const auto body = [](Log* log) -> Task<> {
     for (int id = 1; id <= 3; ++id) spawn(note_id(log, id)).detach();
     co_await spawn(note_id(log, 4));
+    co_await time::sleep(std::chrono::milliseconds{1});
   };
   EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
+}
+
+TEST_P(Descent, a_task_that_waits_for_a_set_leaves_the_order_as_it_is_if_some_task_is_next_anyway) {
+  const auto body = [](Log* log) -> Task<> {
+    for (int id = 1; id <= 3; ++id) spawn(note_id(log, id)).detach();
+    sync::JoinSet<> set;
+    set.spawn(note_id(log, 4));
+    while (co_await set.join_next()) continue;
+    co_await time::sleep(std::chrono::milliseconds{1});
+  };
+  EXPECT_EQ(log_of(build(GetParam()), body, 4), (Log{4, 1, 2, 3}));
+}
+
+Task<> pass(Gate* gate) { co_await gate->passed(); }
+
+/// An awaitable that is ready at once, and leaves a waker of the task in `own`.
+auto leave_waker(Waker* own) {
+  return poll_fn([own](PollContext& context) -> std::optional<bool> {
+    *own = context.waker();
+    return true;
+  });
+}
+
+Task<> wait_for_a_task(Gate* gate, Waker* own) {
+  co_await leave_waker(own);
+  JoinHandle<void> other = spawn(pass(gate));
+  co_await other;
+}
+
+Task<> wait_for_a_set(Gate* gate, Waker* own) {
+  co_await leave_waker(own);
+  sync::JoinSet<> set;
+  set.spawn(pass(gate));
+  while (co_await set.join_next()) continue;
+}
+
+/// Wakes a task that waits on, and has four others run behind it.
+Task<> wake_in_vain(Log* log, Task<> (*wait)(Gate*, Waker*)) {
+  Gate gate;
+  Waker waker;
+  JoinHandle<void> waiting = spawn(wait(&gate, &waker));
+  while (gate.waiting() == 0) co_await yield_now();
+  for (int id = 1; id <= 4; ++id) spawn(note_id(log, id)).detach();
+  waker.wake_by_ref();  // displaces task 4
+  co_await time::sleep(std::chrono::milliseconds{1});
+  while (log->size() < 4) co_await yield_now();
+  gate.open();
+  co_await waiting;
+}
+
+TEST_P(Descent, a_task_that_is_woken_in_vain_while_it_waits_leaves_the_order_as_it_is) {
+  const auto for_a_task = [](Log* log) { return wake_in_vain(log, &wait_for_a_task); };
+  EXPECT_EQ(log_of(build(GetParam()), for_a_task, 4), (Log{1, 2, 3, 4}));
+  const auto for_a_set = [](Log* log) { return wake_in_vain(log, &wait_for_a_set); };
+  EXPECT_EQ(log_of(build(GetParam()), for_a_set, 4), (Log{1, 2, 3, 4}));
 }
 
 TEST_P(Descent, ends_with_a_task_that_yields) {
@@ -82,14 +159,6 @@ TEST_P(Descent, ends_with_a_task_that_yields_and_has_woken_another) {
     co_await yields;
   };
   EXPECT_EQ(log_of(build(GetParam()), body, 6), (Log{2, 1, 3, 9, 1, 1}));
-}
-
-Task<> ends_at_once() { co_return; }
-
-Task<> waits_for_the_older_of_two() {
-  JoinHandle<void> older = spawn(ends_at_once());
-  spawn(ends_at_once()).detach();
-  co_await older;
 }
 
 TEST_P(Descent, does_not_begin_again_before_the_oldest_has_had_its_turn) {
@@ -169,20 +238,30 @@ TEST_P(Descent, a_tree_of_tasks_is_not_walked_by_breadth) {
   EXPECT_LE(tree.most, 3000) << "46 on a path from the root, and what is begun between descents";
 }
 
+/// A task that is the newest in the queue when it has spawned the next one like it.
+Task<> take_steps(int& taken, int left) {
+  ++taken;
+  if (left > 1) {
+    spawn(take_steps(taken, left - 1)).detach();
+    spawn(ends_at_once()).detach();  // displaces it from the LIFO slot
+  }
+  co_return;
+}
+
 TEST_P(Descent, the_oldest_has_its_turn_after_a_while) {
-  Runtime runtime = build(GetParam());
-  Tree tree;
+  int taken = 0;
   int before = 0;
-  const auto notes_the_nodes = [&]() -> Task<> {
-    before = tree.nodes;
-    co_return;
-  };
+  Runtime runtime = build(GetParam());
   run_as_task(runtime, [&]() -> Task<> {
-    spawn(notes_the_nodes()).detach();
-    co_await spawn(grow(tree, 100'000));
+    JoinHandle<void> oldest = spawn([&]() -> Task<> {
+      before = taken;
+      co_return;
+    });
+    spawn(take_steps(taken, 1000)).detach();
+    spawn(ends_at_once()).detach();
+    co_await oldest;
   });
-  EXPECT_GE(before, kDescent);
-  EXPECT_LE(before, kDescent + 33) << "with the turns of the LIFO slot";
+  EXPECT_EQ(before, kDescent);
 }
 
 TEST_P(Descent, tasks_from_outside_have_their_turn_after_a_while) {
@@ -252,6 +331,45 @@ TEST_P(Descent, a_look_at_the_injector_that_falls_into_one_is_taken_afterwards) 
       co_await other;
     });
     for (const int polls : arrivals.polls_between()) ASSERT_LE(polls, 2 * 61 + 53) << offset;
+  }
+}
+
+// Each descent is short: a task that yields lets another one pass. With a look every five polls,
+// each might fall into a descent, as these come every five polls, too.
+TEST_P(Descent, looks_at_the_injector_come_in_time_beside_short_ones) {
+  for (const int interval : {5, 61}) {
+    for (int offset = 0; offset < 5; ++offset) {
+      Runtime runtime =
+          builder(GetParam()).global_queue_interval(static_cast<std::uint32_t>(interval)).build();
+      Arrivals arrivals(runtime);
+      const auto count = [&]() -> Task<> {
+        arrivals.count_poll();
+        co_return;
+      };
+      run_as_task(runtime, [&]() -> Task<> {
+        JoinHandle<void> other = spawn([&]() -> Task<> {
+          while (!arrivals.are_over()) {
+            arrivals.count_poll();
+            co_await yield_now();
+          }
+        });
+        co_await yield_times(offset);
+        arrivals.begin();
+        while (!arrivals.are_over()) {
+          arrivals.count_poll();
+          JoinHandle<void> older = spawn(count());
+          spawn(count()).detach();
+          co_await older;
+          arrivals.count_poll();
+          co_await yield_now();
+        }
+        co_await other;
+      });
+      for (const int polls : arrivals.polls_between()) {
+        ASSERT_LE(polls, 2 * interval) << offset;
+        ASSERT_GE(polls, interval / 2) << offset;
+      }
+    }
   }
 }
 

@@ -39,6 +39,8 @@ rt::Fork<int> forks() {
   const auto results = co_await rt::fork_join(std::move(fork), forks());
   co_return std::get<0>(results) + co_await forks();
 }
+rt::Task<std::shared_ptr<const int>> converts_its_result() { co_return std::make_unique<int>(1); }
+rt::Task<std::string> makes_its_result_of_a_literal() { co_return "text"; }
 rt::Task<> sends_what_moves_without_throwing() {
   auto ends = rt::sync::mpmc::channel<std::unique_ptr<int>>(1);
   co_await ends.first.send(nullptr);
@@ -83,6 +85,18 @@ rt::Fork<> awaits_a_fork_in_a_variable() {
   rt::Fork<int> fork = forks();
   co_await fork;
 }
+rt::Task<std::unique_ptr<int>> returns_what_is_not_converted_implicitly(int* raw) { co_return raw; }
+void blocks_in_a_coroutine() { rt::spawn_blocking([]() -> rt::Task<> { co_return; }).detach(); }
+rt::Fork<std::unique_ptr<int>> returns_it_from_a_fork(int* raw) { co_return raw; }
+struct alignas(32) Lanes {
+  float all[8];
+};
+void captures_what_a_frame_cannot_hold(Lanes lanes) {
+  rt::spawn_blocking([lanes] { return lanes.all[0]; }).detach();
+}
+void captures_it_in_a_task(Lanes lanes) {
+  rt::spawn([lanes]() -> rt::Task<float> { co_return lanes.all[0]; }).detach();
+}
 """
 
 EXPECTED = {
@@ -93,6 +107,9 @@ EXPECTED = {
     "co_await std::move(fork), or": 1,
     "rt::fork_join(std::move(fork)), or": 1,
     "send a std::unique_ptr of what is not": 1,
+    "return_value": 2,
+    "rt::spawn_blocking calls a plain function": 1,
+    "aligned more strictly than a coroutine's": 2,
 }
 
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "runtime/time/sleep.hpp"
+#include "runtime/time/timeout.hpp"
 #include "tests/runtime/allocations.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -132,6 +133,17 @@ TEST_P(OnCaller, timers_end_while_the_root_yields_whatever_the_interval) {
   }
 }
 
+TEST_P(OnCaller, timers_end_while_a_root_yields_though_the_driver_is_in_a_long_poll) {
+  drive_for_one_poll(runtime_, [&] {
+    elsewhere([&] {
+      run([]() -> Task<> {
+        const bool ended = co_await time::timeout(1ms, yield_forever());
+        EXPECT_FALSE(ended);
+      });
+    });
+  });
+}
+
 TEST_P(OnCaller, only_the_driver_counts_and_records_that_it_sleeps) {
   Runtime runtime = builder(GetParam()).trace(64).build();
   drive_for_one_poll(runtime, [&] {
@@ -237,7 +249,28 @@ TEST_P(OnCaller, a_thread_that_waits_for_the_drivers_place_needs_no_memory_howev
     EXPECT_EQ(allocations(), before);
     wake_until(2 * kWakes);
     other.join();
+    EXPECT_EQ(runtime_.stats().total().parks, 0U) << "only a driver counts that it sleeps";
   });
+}
+
+TEST_P(OnCaller, a_thread_that_no_longer_waits_for_the_drivers_place_leaves_it_to_who_came_later) {
+  std::atomic<bool> second_waits{false};
+  std::thread second;
+  drive_for_one_poll(runtime_, [&] {
+    std::thread first([&] { run([&]() -> Task<> { co_await gate_.passed(); }); });
+    EXPECT_TRUE(eventually([&] { return gate_.waiting() == 1; }));
+    second = std::thread([&] {
+      run([&]() -> Task<> {
+        JoinHandle<void> task = spawn(nothing());  // only a driver can run it
+        second_waits.store(true);
+        co_await task;
+      });
+    });
+    EXPECT_TRUE(eventually([&] { return second_waits.load(); }));
+    gate_.open();
+    first.join();
+  });
+  second.join();
 }
 
 TEST_P(OnCaller, a_thread_that_does_not_get_the_drivers_place_needs_no_memory) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -99,6 +100,19 @@ TEST(ResolveGivenUp, does_not_look_up_any_more) {
     co_await later;
   }(runtime, occupies));
   EXPECT_EQ(reports.load(), 0);
+}
+
+TEST(ResolveDeathTest, errors_have_their_texts_until_the_process_has_ended) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end = [] {
+    // Called after the destructors of static objects that are made from here on.
+    std::atexit([] {
+      std::_Exit(net::resolve_category().message(EAI_SERVICE) == gai_strerror(EAI_SERVICE) ? 0 : 1);
+    });
+    static_cast<void>(net::resolve_category());
+    std::exit(2);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "runtime/runtime.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -31,12 +32,25 @@ TEST(RuntimeBuilder, refuses_settings_that_make_no_sense) {
                std::invalid_argument);
   EXPECT_THROW(static_cast<void>(Runtime::Builder{}.scheduler("current_thread").workers(2).build()),
                std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(Runtime::Builder{}.scheduler("nobody's")), std::invalid_argument);
 }
 
-TEST(RuntimeBuilder, has_a_worker_a_cpu_by_default) {
-  const Runtime runtime = Runtime::Builder{}.build();
-  EXPECT_GE(runtime.worker_count(), 1U);
-  EXPECT_LE(runtime.worker_count(), std::max(1U, std::thread::hardware_concurrency()));
+TEST(RuntimeBuilder, has_a_worker_a_cpu_that_it_may_use_by_default) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  EXPECT_EQ(Runtime::Builder{}.build().worker_count(), static_cast<unsigned>(CPU_COUNT(&all)));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  const unsigned workers_of_one = Runtime::Builder{}.build().worker_count();
+  EXPECT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+  EXPECT_EQ(workers_of_one, 1U);
+}
+
+TEST(RuntimeBuilder, has_one_worker_by_default_where_the_scheduler_has_no_more) {
+  EXPECT_EQ(Runtime::Builder{}.scheduler("current_thread").build().worker_count(), 1U);
 }
 
 TEST(RuntimeBuilder, builds_as_often_as_it_is_asked) {

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -125,9 +128,72 @@ TEST(Signal, hears_of_each_signal_that_its_predecessor_does_not) {
 TEST(Signal, refuses_what_cannot_be_waited_for) {
   EXPECT_THROW(Signal{SIGTERM}, std::logic_error);  // outside a runtime
   build(kOneWorker).block_on([]() -> Task<> {
-    for (const int number : {0, -1, NSIG, SIGKILL, SIGSTOP, SIGSEGV}) {
+    for (const int number : {0, -1, NSIG, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
       EXPECT_THROW(Signal{number}, std::invalid_argument) << number;
     }
+    co_return;
+  }());
+}
+
+// The C library keeps a few numbers to itself.
+TEST(Signal, that_the_system_refuses_takes_no_place) {
+  build(kOneWorker).block_on([]() -> Task<> {
+    for (unsigned i = 0; i <= signal::kMostSignals; ++i) {
+      try {
+        const Signal refused(SIGRTMIN - 1);
+        ADD_FAILURE() << "it is the C library's";
+      } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), std::errc::invalid_argument) << error.what();
+      }
+    }
+    co_return;
+  }());
+}
+
+TEST(Signal, more_than_the_limit_are_refused_until_one_is_gone) {
+  build(kOneWorker).block_on([]() -> Task<> {
+    std::deque<Signal> all;
+    for (unsigned i = 0; i < signal::kMostSignals; ++i) all.emplace_back(SIGUSR1);
+    EXPECT_THROW(Signal{SIGUSR2}, std::system_error);
+    all.pop_front();
+    Signal last(SIGUSR2);
+    std::raise(SIGUSR2);
+    EXPECT_EQ(co_await last.next(), 1);
+  }());
+}
+
+TEST(Signal, leaves_what_was_installed_meanwhile) {
+  struct sigaction original = {};
+  ASSERT_EQ(sigaction(SIGUSR1, nullptr, &original), 0);
+  struct sigaction later = {};
+  later.sa_handler = [](int) { before_us = before_us + 1; };
+  build(kOneWorker).block_on([&]() -> Task<> {
+    const Signal listens(SIGUSR1);
+    EXPECT_EQ(sigaction(SIGUSR1, &later, nullptr), 0);
+    co_return;
+  }());
+  struct sigaction now = {};
+  ASSERT_EQ(sigaction(SIGUSR1, &original, &now), 0);
+  EXPECT_EQ(now.sa_handler, later.sa_handler);
+}
+
+// What the handler interrupts is the program's, which knows nothing of it.
+TEST(Signal, disturbs_neither_system_calls_nor_errno) {
+  build(kOneWorker).block_on([]() -> Task<> {
+    // The lowest number that is free, which the next descriptor has as well.
+    const int descriptor = ::dup(STDERR_FILENO);
+    ::close(descriptor);
+    const Signal listens(SIGUSR1);
+    struct sigaction now = {};
+    EXPECT_EQ(sigaction(SIGUSR1, nullptr, &now), 0);
+    EXPECT_NE(now.sa_flags & SA_RESTART, 0);
+    EXPECT_EQ(sigismember(&now.sa_mask, SIGUSR2), 1) << "another handler could come between";
+    // With that, the handler's write fails.
+    const std::uint64_t most = UINT64_MAX - 1;
+    EXPECT_EQ(::write(descriptor, &most, sizeof(most)), 8);
+    errno = 0;
+    std::raise(SIGUSR1);
+    EXPECT_EQ(errno, 0);
     co_return;
   }());
 }
@@ -135,6 +201,7 @@ TEST(Signal, refuses_what_cannot_be_waited_for) {
 #if !defined(TASKBENCH_ASAN)
 TEST(Signal, needs_a_descriptor) {
   build(kOneWorker).block_on([]() -> Task<> {
+    const Signal other(SIGUSR1);  // so that the runtime has those that it needs itself
     const tests::DescriptorLimit none(0);
     try {
       const Signal signal(SIGTERM);

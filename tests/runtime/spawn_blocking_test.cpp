@@ -260,6 +260,69 @@ TEST_P(SpawnBlocking, a_shutdown_in_a_call_does_not_wait_for_a_task_that_waits_f
   runtime_.shutdown();
 }
 
+/// A call that goes on for a while after somebody has asked for the shutdown.
+class LastsOn {
+ public:
+  explicit LastsOn(Runtime& runtime)
+      : handle_(runtime.spawn_blocking([this] {
+          begun_.store(true);
+          block_until(asked_);
+          std::this_thread::sleep_for(5ms);  // so that the shutdown has to wait
+        })) {
+    block_until(begun_);
+  }
+  void ask() { asked_.store(true); }
+  [[nodiscard]] bool is_finished() const { return handle_.is_finished(); }
+
+ private:
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> asked_{false};
+  JoinHandle<void> handle_;
+};
+
+TEST_P(SpawnBlocking, a_shutdown_in_a_task_of_another_runtime_waits) {
+  Runtime other = build_runtime();
+  LastsOn call(other);
+  run_as_task(runtime_, [&]() -> Task<> {
+    call.ask();
+    other.shutdown();
+    EXPECT_TRUE(call.is_finished());
+    co_return;
+  });
+}
+
+class SpawnBlockingOnPools : public OnOneRuntime {};
+TASKBENCH_ON_EVERY_POOL(SpawnBlockingOnPools);
+
+// The root is no task of a worker, which its wait would hold up.
+TEST_P(SpawnBlockingOnPools, a_shutdown_in_the_root_waits) {
+  LastsOn call(runtime_);
+  run([&]() -> Task<> {
+    call.ask();
+    runtime_.shutdown();
+    EXPECT_TRUE(call.is_finished());
+    co_return;
+  });
+}
+
+// The limit of the one in the call has not passed.
+TEST_P(SpawnBlocking, a_destructor_waits_after_a_shutdown_with_a_limit_in_a_call) {
+  std::atomic<bool> asked{false};
+  std::atomic<bool> done{false};
+  std::optional<Runtime> runtime = build_runtime();
+  runtime
+      ->spawn_blocking([&] {
+        EXPECT_FALSE(runtime->shutdown_timeout(1h));
+        asked.store(true);
+        std::this_thread::sleep_for(5ms);  // so that the destructor has to wait
+        done.store(true);
+      })
+      .detach();
+  block_until(asked);
+  runtime.reset();
+  EXPECT_TRUE(done.load());
+}
+
 TASKBENCH_ON_EVERY_SCHEDULER(SpawnBlocking);
 
 TEST(BlockingPool, runs_no_more_calls_at_once_than_it_may_have_threads) {

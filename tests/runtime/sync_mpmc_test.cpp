@@ -455,6 +455,7 @@ TEST(Mpmc, spurious_polls_change_nothing) {
 
 TEST(MpmcDeathTest, a_channel_without_room_is_a_programming_error) {
   EXPECT_DEATH(static_cast<void>(mpmc::channel<int>(0)), "at least one");
+  EXPECT_DEATH(static_cast<void>(mpmc::channel<int>((std::size_t{1} << 31) + 1)), "at most 2.31");
 }
 
 class MpmcOn : public tests::OnEverySync {};

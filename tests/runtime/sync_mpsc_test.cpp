@@ -478,6 +478,7 @@ TEST(Mpsc, M4_a_channel_that_is_closed_while_a_message_is_made_refuses_it) {
 
 TEST(MpscDeathTest, a_bounded_channel_without_room_is_a_programming_error) {
   EXPECT_DEATH(static_cast<void>(mpsc::channel<int>(0)), "at least one");
+  EXPECT_DEATH(static_cast<void>(mpsc::channel<int>(SIZE_MAX)), "fewer than SIZE_MAX");
 }
 
 TEST(MpscDeathTest, two_receives_at_a_time_are_a_programming_error) {

@@ -378,6 +378,7 @@ TEST(Semaphore, holds_up_to_kMaxPermits) {
 
 TEST(SemaphoreDeathTest, more_than_kMaxPermits_is_a_programming_error) {
   EXPECT_DEATH(Semaphore(Semaphore::kMaxPermits + 1), "kMaxPermits");
+  EXPECT_DEATH(static_cast<void>(Semaphore(1).acquire(Semaphore::kMaxPermits + 1)), "kMaxPermits");
   EXPECT_DEATH(
       {
         Semaphore semaphore(1);

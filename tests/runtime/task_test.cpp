@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/task/frame_cache.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/tasks.hpp"
 #include "tests/runtime/transfers.hpp"
@@ -65,6 +66,23 @@ TEST(TaskObject, moves_keep_one_owner) {
   }
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(census.living(), 0);
+}
+
+struct FailsToMove {
+  FailsToMove() = default;
+  FailsToMove(FailsToMove&&) { throw std::runtime_error("not moved"); }
+};
+Task<> takes_what_fails_to_move(FailsToMove) { co_return; }
+
+TEST(TaskObject, leaves_no_memory_behind_if_a_parameter_cannot_be_moved) {
+  const auto fail = [] {
+    EXPECT_THROW(static_cast<void>(takes_what_fails_to_move(FailsToMove())), std::runtime_error);
+  };
+  task::trim();  // what earlier tests have left would hide a leak
+  fail();
+  const std::size_t reserved = task::reserved_block_bytes();
+  for (int i = 0; i < 10'000; ++i) fail();
+  EXPECT_EQ(task::reserved_block_bytes(), reserved);
 }
 
 TEST(TaskObjectDeathTest, refuses_to_spawn_or_await_what_was_moved_from) {

@@ -139,6 +139,15 @@ TEST_P(Sleeps, of_a_root_end_though_the_runtime_has_been_shut_down) {
   }(runtime));
 }
 
+TEST_P(Sleeps, of_a_root_that_yields_end_though_the_runtime_has_been_shut_down) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Runtime& all) -> Task<void> {
+    all.shutdown();
+    const bool ended = co_await timeout(1ms, tests::yield_forever());
+    EXPECT_FALSE(ended);
+  }(runtime));
+}
+
 TEST_P(Sleeps, that_another_task_has_begun_are_refused) {
   Runtime runtime = build_runtime();
   runtime.block_on([]() -> Task<void> {
@@ -214,6 +223,24 @@ TEST_P(SleepsOnPools, end_while_all_of_them_have_much_to_do) {
   }
   runtime.spawn(sleeps_once()).detach();
   EXPECT_TRUE(tests::eventually([&] { return is_over.load(); }));
+}
+
+TEST_P(SleepsOnPools, of_a_root_that_yields_end_while_all_of_them_are_in_long_polls) {
+  std::atomic<unsigned> begun{0};
+  std::atomic<bool> release{false};
+  const auto poll_for_long = [&]() -> Task<void> {
+    begun.fetch_add(1);
+    EXPECT_TRUE(tests::block_worker_until(release));
+    co_return;
+  };
+  Runtime runtime = build_runtime();
+  runtime.block_on([&]() -> Task<void> {
+    for (unsigned i = 0; i < GetParam().workers; ++i) spawn(poll_for_long()).detach();
+    co_await tests::until([&] { return begun.load() == GetParam().workers; });
+    const bool ended = co_await timeout(1ms, tests::yield_forever());
+    EXPECT_FALSE(ended);
+    release.store(true);
+  }());
 }
 
 TEST(Sleep, refuses_outside_of_a_runtime) {

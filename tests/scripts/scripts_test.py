@@ -454,7 +454,8 @@ class GatePr(RepositoryTest):
             '[ "$1" = gate ] || exit ${REPORT_STATUS:-0}\n'
             'while [ $# -gt 1 ]; do [ "$1" = --markdown ] && echo comment >"$2"\n'
             '[ "$1" = --json ] && [ -z "$NO_JSON" ] && '
-            'printf \'{\\n  "outcome": "%s"\\n}\\n\' "$OUTCOME" >"$2"\n'
+            'printf \'{\\n  "outcome": "%s",\\n  "complete": %s\\n}\\n\' "$OUTCOME" '
+            '"${COMPLETE:-true}" >"$2"\n'
             '[ "$1" = --format ] && echo "$2"; shift; done\n'
             "exit ${STATUS:-0}\n",
         )
@@ -513,17 +514,17 @@ class GatePr(RepositoryTest):
         fork = self.pull_request()
         taskbench = str(self.repository / "taskbench")
         formats = ("openmetrics", "bmf")
-        for outcome in ("judged", "failed"):
+        for ended in (("judged", "true"), ("failed", "true"), ("judged", "false")):
             self.gate_pr("--base", "main", "--taskbench", taskbench, status=1, STATUS="1",
-                         OUTCOME=outcome)
+                         OUTCOME=ended[0], COMPLETE=ended[1])
             for format in formats:
                 left = self.out / f"gate.{format}"
                 self.assertEqual(left.read_text() if left.exists() else None,
-                                 f"{format}\n" if outcome == "judged" else None)
+                                 f"{format}\n" if ended == ("judged", "true") else None)
         # tests/cli/gate_test.py has taskbench take these options.
         self.assertEqual(self.called(), [self.call(fork), self.report(), *(
             f"taskbench gate --resume --journal taskbench-gate/gate.journal --format {format}"
-            for format in formats), self.call(fork), self.report()])
+            for format in formats), *2 * [self.call(fork), self.report()]])
 
     def test_the_verdict_stands_without_plots(self):
         fork = self.pull_request()
@@ -689,8 +690,8 @@ class DiffBaseline(ScriptTest):
         self.diff("nightly", status=2)
 
     def test_fails_when_the_build_fails(self):
-        self.stand_in(self.root / "scripts/build", "exit 3")
-        self.diff(status=3)
+        self.stand_in(self.root / "scripts/build", "exit 1")
+        self.assertIn("does not build", self.diff(status=5).stderr)
 
 
 if __name__ == "__main__":

@@ -48,8 +48,13 @@ FLOORS = {
     "harness/machine": "harness/os reports/model",
     "harness/bench": "harness/os harness/machine reports/model workloads/base workloads"
     " PUBLIC_OF_RUNTIME",
-    "harness/trials": "harness/os harness/machine harness/bench reports/model reports/stats"
-    " reports/verdict reports/perf reports/tools reports/json PUBLIC_OF_RUNTIME",
+    "harness/files": "harness/os reports/model reports/tools reports/json",
+    "harness/programs": "harness/os harness/machine harness/bench harness/files reports/model"
+    " reports/stats reports/tools reports/json",
+    "harness/counting": "harness/os harness/bench harness/files harness/programs reports/model"
+    " reports/perf reports/json PUBLIC_OF_RUNTIME",
+    "harness/trials": "harness/os harness/machine harness/bench harness/files harness/programs"
+    " harness/counting reports/model reports/stats reports/verdict reports/perf reports/json",
     "cli/output": "ANY_OF_HARNESS ANY_OF_REPORTS",
     "cli/options": "cli/output ANY_OF_HARNESS ANY_OF_REPORTS workloads/base workloads"
     " PUBLIC_OF_RUNTIME",

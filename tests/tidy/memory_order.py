@@ -25,7 +25,7 @@ SEQ_CST_ACCESSES = (
     "runtime/base/sync_primitives.hpp",
     "runtime/queue/inbox.hpp",
     "runtime/scheduler/global_queue/global_queue.cpp",
-    "runtime/signal/signal.cpp",
+    "runtime/signal/listeners.hpp",
 )
 
 OPERATION = re.compile(

@@ -1,5 +1,6 @@
 #include "workloads/net/grpc_client.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <system_error>

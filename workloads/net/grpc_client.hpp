@@ -7,7 +7,6 @@
 // belong to one. The client must outlive its calls.
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "runtime/net/address.hpp"

@@ -88,7 +88,6 @@ void CurrentThread::take_inbox() noexcept {
 }
 
 bool CurrentThread::run_some() noexcept {
-  driver().look(&own_timers());
   take_inbox();
   for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
     task::Header* const task = queue_.pop_front();
@@ -122,9 +121,7 @@ void CurrentThread::wake_outside(Root& root) noexcept {
 
 bool CurrentThread::Root::take_woken() noexcept {
   if (std::exchange(woken_, false)) return true;
-  bool woken = false;
-  scheduler_.inbox_.locked([&] { woken = std::exchange(woken_outside_, false); });
-  return woken;
+  return scheduler_.inbox_.locked([this] { return std::exchange(woken_outside_, false); });
 }
 
 bool CurrentThread::Root::poll(task::Header* root) noexcept {
@@ -153,6 +150,9 @@ bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
   bool driving = scheduler_.try_drive(*this);
   for (;;) {
     if (take_woken() && poll(root)) return driving;
+    // Also if another thread drives, as that may be in a long poll.
+    driver::Wheel* const own = driving ? &scheduler_.own_timers() : nullptr;
+    scheduler_.driver().look(own);
     if (driving) {
       if (scheduler_.closing()) {
         static_cast<void>(scheduler_.cancel_some());
@@ -171,19 +171,20 @@ bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
     }
     static_cast<void>(parker_.park_once());
     if (driving) scheduler_.recorder_.unpark();
-    scheduler_.driver().dispatch(driving ? &scheduler_.own_timers() : nullptr);
+    scheduler_.driver().dispatch(own);
   }
 }
 
 bool CurrentThread::try_drive(Root& root) noexcept {
-  bool driving = false;
-  inbox_.locked([&] {
-    driving = driver_ == nullptr;
-    if (driving) {
+  const bool driving = inbox_.locked([&] {
+    if (driver_ == nullptr) {
       driver_ = &root;
-    } else if (!std::exchange(root.is_waiting_, true)) {
+      return true;
+    }
+    if (!std::exchange(root.is_waiting_, true)) {
       root.next_waiting_ = std::exchange(waiting_, &root);
     }
+    return false;
   });
   if (driving) task::thread_context().worker = this;
   return driving;
@@ -217,17 +218,16 @@ void CurrentThread::leave(Root& root, bool was_driver) noexcept {
 
 void CurrentThread::close() noexcept {
   inbox_.close();
-  bool driven = false;
   Root closer(*this);
-  inbox_.locked([&] {
+  const bool driven = inbox_.locked([&] {
     // release: pairs with the acquire in closing(): makes all that was admitted before visible
     closing_.store(true, base::release);
-    driven = driver_ != nullptr;
-    if (driven) {
-      driver_->parker_.unpark();
-    } else {
+    if (driver_ == nullptr) {
       driver_ = &closer;  // no other thread may drive meanwhile
+      return false;
     }
+    driver_->parker_.unpark();
+    return true;
   });
   // The driver itself can cancel at once in the poll of its root, but not in the poll of a task,
   // which is itself to be cancelled.
@@ -243,9 +243,8 @@ RuntimeStats CurrentThread::stats() const {
 }
 
 bool CurrentThread::has_ended() noexcept {
-  bool driven = false;
-  inbox_.locked([&] { driven = driver_ != nullptr; });
-  return closing() && !driven;
+  // Under one lock: close() changes both, and may come in between.
+  return inbox_.locked([this] { return closing() && driver_ == nullptr; });
 }
 
 bool CurrentThread::join(Clock::time_point) noexcept { return cancelled_by_this_thread() != this; }

@@ -31,7 +31,7 @@ class Rounds {
   /// When a task is woken: its turns count from its next yield on.
   static void forget(task::Header* task) { task->turn = kNoTurn; }
 
-  /// Whether a task has yielded since it was spawned or woken.
+  /// Whether a task has yielded, or counts as one that has, since it was spawned or woken.
   static bool has_yielded(const task::Header* task) { return task->turn != kNoTurn; }
 
   /// After a poll that ended in a yield. Returns whether the task is behind: it is polled again at

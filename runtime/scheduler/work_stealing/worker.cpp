@@ -145,14 +145,14 @@ task::Header* Worker::descend() {
     }
     push(task);  // it lets the others pass; there is room, and the oldest is taken next
   }
-  descended_ = 0;
-  context_->waits_for_task = false;
-  if (owes_look_) polls_left_ = 1;  // after the oldest task here
+  end_descent();
   return nullptr;
 }
 
 void Worker::end_descent() {
-  if (context_->waits_for_task) descended_ = Policy::kDescent;
+  descended_ = 0;
+  context_->waits_for_task = false;
+  if (owes_look_) polls_left_ = 1;  // after the oldest task here
 }
 
 task::Header* Worker::look_around() {
@@ -160,10 +160,8 @@ task::Header* Worker::look_around() {
   set_.idle.fences.count_work();
   balance();
   if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
-  // The oldest task has its turn first. If that turn ends another descent, a look that is owed is
-  // not put off again: with a task that waits and yields at each turn, there would be none.
-  if (descended_ != 0 && !(owes_look_ && descended_ == Policy::kDescent)) {
-    owes_look_ = true;
+  if (descended_ != 0) {
+    owes_look_ = true;  // the oldest task has its turn first
     return nullptr;
   }
   const std::size_t most = std::exchange(owes_look_, false) ? kBatchAfterDescent : kInjectorBatch;
@@ -218,18 +216,21 @@ void Worker::run_task(task::Header* task, bool goes_on) {
       break;
     }
     if (next == Next::other) {
-      end_descent();
+      if (context_->waits_for_task) end_descent();  // the other is the oldest
       turns = lifo_polls = 0;
       continue;
     }
     if (context_->next == nullptr) return;
     task = std::exchange(context_->next, nullptr);
-    if (lifo_polls == kLifoPolls) break;
+    if (lifo_polls == kLifoPolls) {
+      // A descent must not go on with it: it lets the others pass, as one that yields does.
+      static_cast<void>(rounds.count_yield(task));
+      break;
+    }
     ++lifo_polls;
     --polls_left_;
     counters.lifo_hits.add();
   }
-  end_descent();
   push(task);  // needs no notification, as in poll() without a task in the LIFO slot
 }
 
@@ -250,7 +251,6 @@ Worker::Next Worker::poll(task::Header*& task, bool goes_on) {
   }
   const bool is_behind = rounds.count_yield(task);
   if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) {
-    end_descent();
     push(task);
     set_.notify_from(*this);
     return Next::none;
@@ -266,7 +266,6 @@ Worker::Next Worker::poll(task::Header*& task, bool goes_on) {
       return Next::other;
     }
   } else if (queue.push_behind(task, overflow())) {
-    end_descent();
     return Next::none;
   }
   rounds.count_turn_alone();
@@ -305,9 +304,7 @@ void Worker::take_over(Worker& other) {
   task::Header* task = nullptr;
   while (other.queue.pop_front(task)) push(task);
   descended_ = 0;  // a descent of the other ends here
-  descends_ = false;
-  owes_look_ = other.owes_look_;
-  polls_left_ = owes_look_ ? 1 : other.polls_left_;
+  polls_left_ = other.owes_look_ ? 1 : other.polls_left_;
   rounds.take_over(other.rounds);
   strand_.set_all_awake(set_.idle.all_awake());
   recorder = set_.recording().worker(index_);
@@ -459,7 +456,6 @@ void Worker::sleep() {
   set_.driver().dispatch(&timers_);
   queue_what_is_next();
   polls_left_ = injector_interval_;  // it has looked everywhere
-  owes_look_ = false;
 }
 
 void Worker::look_at_driver() {

@@ -107,7 +107,7 @@ class Worker {
   /// Called if a task has begun to wait for another: takes the newest task of the queue, for a
   /// while. Null: it is the turn of the oldest.
   [[gnu::noinline]] task::Header* descend();
-  /// No descent goes on, or begins, before the oldest task has had its turn.
+  /// Called when it is the turn of the oldest task.
   void end_descent();
   /// Called if there is nothing to do here. Returns a task if it has found one.
   [[gnu::noinline]] task::Header* search_or_sleep();

@@ -171,6 +171,7 @@ TEST(JudgedMetric, that_has_no_ratio_otherwise_keeps_a_trial_from_passing_but_no
     EXPECT_EQ(report.overall, Verdict::inconclusive);
     EXPECT_TRUE(report.decided);
     EXPECT_EQ(report.benchmarks[1].judged[0].reason, reason);
+    EXPECT_EQ(report.blind, (std::vector<std::string>{"slow", "same"}));
     const std::string text = render::table(trial, report, {});
     EXPECT_TRUE(
         contains(text, "INCONCLUSIVE: slow's nodes and same's nodes: not judged, as a process "));

@@ -154,15 +154,15 @@ TEST(merged_test, what_does_not_belong_together_is_refused) {
   };
   EXPECT_EQ(why_refused(files), "");
   EXPECT_EQ(refused([](auto& setup) { setup.part->plan = "two"; }),
-            "p2 and p1 are parts of different trials: all parts need the same options and the same "
-            "seed");
+            "p2 and p1 are parts of different trials: all parts need the same options, the same "
+            "seed, and the same arguments of their programs");
   EXPECT_EQ(refused([](auto& setup) { setup.part->number = 1; }),
             "p1 and p2 are both part 1 of 3: their blocks are the same ones; give one of them");
   EXPECT_EQ(refused([](auto& setup) { setup.part.reset(); }),
             "p2 is the journal of a whole trial, not of a part (--part)");
   EXPECT_EQ(refused([](auto& setup) { setup.part->of = 4; }),
-            "p2 and p1 are parts of different trials: all parts need the same options and the same "
-            "seed");
+            "p2 and p1 are parts of different trials: all parts need the same options, the same "
+            "seed, and the same arguments of their programs");
   for (const bool is_base : {true, false}) {
     const std::string why = fmt::format("p2: its {} is not that of p1; build both sides once",
                                         is_base ? "base" : "head");
