@@ -78,12 +78,12 @@ task::Spawner& runtime_of_this_thread() {
 struct Runtime::Core {
   base::Ref<scheduler::Engine> engine;
   unsigned workers;
-  bool gave_up = false;  // a shutdown has passed its limit: do not wait in the destructor
+  Clock::time_point waits_until = Clock::time_point::max();  // in the destructor
 
   ~Core() {
     if (engine == nullptr) return;  // it could not be made
     close();
-    const bool has_ended = join(gave_up ? Clock::now() : Clock::time_point::max());
+    const bool has_ended = join(waits_until);
     engine->driver().registrations().close();
     if (has_ended) return;
     engine->detach();
@@ -159,8 +159,7 @@ bool Runtime::shutdown_timeout(std::chrono::nanoseconds limit) {
   const Clock::time_point deadline = base::deadline_in(limit);
   core().close();
   const bool done = core().join(deadline);
-  // In a task or a call it returns before that: then the destructor waits.
-  if (!done && Clock::now() >= deadline) core().gave_up = true;
+  if (!done) core().waits_until = deadline;  // in a task or a call it has not waited itself
   return done;
 }
 

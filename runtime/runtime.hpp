@@ -173,7 +173,7 @@ class Runtime {
   /// Like shutdown(), but returns false if polls or blocking calls are still running after `limit`;
   /// it may then be called again. If the runtime is destroyed instead, the threads run on by
   /// themselves, and the last worker cancels what is left. In a task or a blocking call of this
-  /// runtime it returns false at once, and the destructor waits unless `limit` has passed by then.
+  /// runtime it returns false at once, and the destructor waits until `limit` has passed.
   bool shutdown_timeout(std::chrono::nanoseconds limit);
 
   /// The events recorded since the runtime was built, or since the last discard_trace(). Call it

@@ -17,8 +17,8 @@ class GateCommand final : public Command {
         "when a revision does not build or a program fails, and overwrites an existing journal "
         "unless --resume is given. A benchmark that only one side has is reported but never fails "
         "the gate; if the two have none in common, the status is 5. If only the revision of base "
-        "does not build or fails, the result is inconclusive, so that what repairs it can pass, "
-        "unless head was slower before base failed. "
+        "does not build or fails, the result is inconclusive, so that what repairs it can pass; "
+        "but what was found slower before base failed is a FAIL. "
         "The comment's first line is hidden, and always the same: <!-- taskbench-gate -->. CI "
         "finds the comment to update by it.",
         "Examples:\n"

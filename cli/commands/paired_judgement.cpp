@@ -122,7 +122,8 @@ class PairedJudgement {
                           .failure = failed.failure};
     if (failed.head_is_sound) {
       print_note(with_lines(failed.failure));
-      PairedFile before{.trial = compared_.trial};  // what was slower before stays so
+      // What was slower before stays so.
+      PairedFile before{.trial = compared_.trial, .failure = failed.failure};
       if (!setup().part && verdict::complete_blocks(before.trial) > 0) {
         before.report = verdict::judge(before.trial);
         if (before.report.overall == verdict::Verdict::fail) return conclude(before);

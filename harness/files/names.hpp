@@ -1,4 +1,4 @@
-// Names that every file needs that deals with programs and trials: the parts of reports, and the
+// Names that files, programs, counting and trials need, and cli: the parts of reports, and the
 // exception for requests that cannot be met.
 #pragma once
 

@@ -478,7 +478,12 @@ Document document(const PairedFile& file) {
 
 Document comment(const PairedFile& file, const CommentStyle& style) {
   if (file.outcome != PairedFile::Outcome::judged) return comment_without_verdicts(file, style);
-  const VerdictText text = verdict_text(file.trial, file.report);
+  VerdictText text = verdict_text(file.trial, file.report);
+  if (!file.failure.message.empty()) {
+    text.remarks.insert(text.remarks.begin(),
+                        fmt::format("{}, so that nothing more was measured: {}.",
+                                    capitalised(what_failed(file.failure)), file.failure.message));
+  }
   std::vector<Block> method;
   add_reproducing(file.trial.setup, method);
   Section body = comment_body(text, compared(file.trial.setup) + ": ", std::move(method));

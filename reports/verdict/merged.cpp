@@ -51,8 +51,7 @@ void put_in_order(std::vector<PartFile>& files) {
     if (one.plan != other.plan || one.of != other.of) {
       fail(
           "{} and {} are parts of different trials: all parts need the same options, the same "
-          "seed, "
-          "and the same arguments of their programs",
+          "seed, and the same arguments of their programs",
           files[i].path, first.path);
     }
     if (files[i - 1].trial.setup.part->number == other.number) {

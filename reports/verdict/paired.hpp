@@ -132,7 +132,7 @@ struct PairedFile {
   Outcome outcome = Outcome::judged;
   model::PairedTrial trial{};      ///< if read but not judged: only the programs and `reproduce`
   PairedReport report{};           ///< of a judged trial
-  model::PairedFailure failure{};  ///< of a failed trial, or of base
+  model::PairedFailure failure{};  ///< of a failed trial, or of base, also after a FAIL
   std::string why{};               ///< of identical programs, as a clause; missing in older reports
 
   /// Empty if there is nothing to judge.

@@ -334,6 +334,9 @@ class Runs(unittest.TestCase):
             ("diff-baseline", ("--taskbench", "true")),
         ):
             self.run_here(ROOT / "scripts" / script, *options, "--out", "/dev/null/out", status=2)
+        # A comment that cannot be written where there is no judge to write it.
+        self.run_here(ROOT / "scripts/gate-pr", "--base", "HEAD", "--out", "/proc/self",
+                      "--taskbench", "none", status=2)
 
     def test_names_that_are_not_ascii_reach_the_jobs_in_the_c_locale(self):
         (self.folder / "built").mkdir()

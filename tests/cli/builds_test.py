@@ -206,6 +206,9 @@ class Folders(BuildTest):
         for _ in range(2):  # the second time, it is complete
             again = self.taskbench(f"{part} --programs built --resume")
             self.assertEqual(again.stdout, answer.stdout)
+        errors = self.interrupt("gate --part 2/2 --exact off --journal p2 --programs built",
+                                when=self.written("p2", lines=1))
+        self.assertRegex(errors, r"taskbench gate --resume --journal p2 --programs \S*built\b")
 
 
 if __name__ == "__main__":

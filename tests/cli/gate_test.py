@@ -451,6 +451,7 @@ class Failures(GateTest):
         answer = self.gate(f"{self.files} --exact off --inconclusive pass", status=1)
         self.assertIn("out of luck", answer.stderr)
         self.assertIn("FAIL: sort is ", self.comment())
+        self.assertRegex(self.comment(), "Base failed .*nothing more was measured: .*out of luck")
         self.assertEqual(self.load("r.json")["verdict"], "FAIL")
 
     def test_head_crashes_whatever_it_measures(self):

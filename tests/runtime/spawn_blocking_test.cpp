@@ -323,6 +323,26 @@ TEST_P(SpawnBlocking, a_destructor_waits_after_a_shutdown_with_a_limit_in_a_call
   EXPECT_TRUE(done.load());
 }
 
+TEST_P(SpawnBlocking, a_destructor_waits_no_longer_than_the_limit_of_a_shutdown_in_a_call) {
+  std::atomic<bool> asked{false};
+  std::atomic<bool> release{false};
+  std::atomic<bool> done{false};
+  std::optional<Runtime> runtime = build_runtime();
+  runtime
+      ->spawn_blocking([&] {
+        EXPECT_FALSE(runtime->shutdown_timeout(5ms));
+        asked.store(true);
+        block_until(release);
+        done.store(true);
+      })
+      .detach();
+  block_until(asked);
+  runtime.reset();
+  EXPECT_FALSE(done.load());
+  release.store(true);
+  block_until(done);
+}
+
 TASKBENCH_ON_EVERY_SCHEDULER(SpawnBlocking);
 
 TEST(BlockingPool, runs_no_more_calls_at_once_than_it_may_have_threads) {
