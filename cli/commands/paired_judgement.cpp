@@ -116,17 +116,18 @@ class PairedJudgement {
   }
 
   [[nodiscard]] ExitCode fail(const harness::NotComparable& failed) const {
-    const PairedFile file{.outcome = failed.head_is_sound ? PairedFile::Outcome::no_base
-                                                          : PairedFile::Outcome::failed,
-                          .trial = compared_.trial,
-                          .failure = failed.failure};
+    PairedFile file{.outcome = PairedFile::Outcome::failed,
+                    .trial = compared_.trial,
+                    .failure = failed.failure};
     if (failed.head_is_sound) {
       print_note(with_lines(failed.failure));
-      // What was slower before stays so.
-      PairedFile before{.trial = compared_.trial, .failure = failed.failure};
-      if (!setup().part && verdict::complete_blocks(before.trial) > 0) {
-        before.report = verdict::judge(before.trial);
-        if (before.report.overall == verdict::Verdict::fail) return conclude(before);
+      file.outcome = PairedFile::Outcome::no_base;
+      if (!setup().part && verdict::complete_blocks(file.trial) > 0) {
+        verdict::PairedReport before = verdict::judge(file.trial);
+        if (before.overall == verdict::Verdict::fail) {  // what was slower stays so
+          file.outcome = PairedFile::Outcome::judged;
+          file.report = std::move(before);
+        }
       }
       return conclude(file);
     }

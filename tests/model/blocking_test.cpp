@@ -33,6 +33,18 @@ class Owner final : public task::Spawner {
   const base::Ref<driver::Driver> driver_{new driver::Driver(0)};
 };
 
+/// A call that runs until it may end.
+struct HeldCall {
+  explicit HeldCall(Owner& owner) {
+    blocking::spawn_on(owner, [this] {
+      begun.unpark();
+      may_end.park();
+    }).detach();
+  }
+  park::Parker begun;
+  park::Parker may_end;
+};
+
 void end(Owner& owner) {
   owner.pool.close();
   mc::require(owner.pool.join(base::Clock::time_point::max()), "all have ended");
@@ -120,18 +132,13 @@ TEST(BlockingPoolModel, threads_that_were_left_alone_are_counted_until_they_end)
   holds(
       [] {
         const base::Ref<Owner> owner(new Owner(1));
-        park::Parker begun;
-        park::Parker may_end;
-        blocking::spawn_on(*owner, [&] {
-          begun.unpark();
-          may_end.park();
-        }).detach();
-        begun.park();
+        HeldCall held(*owner);
+        held.begun.park();
         owner->pool.close();
         mc::require(!owner->pool.join(base::Clock::time_point::min()), "it runs");
         owner->pool.detach();
         mc::require(owner->pool.counters().threads == 1, "still");
-        may_end.unpark();
+        held.may_end.unpark();
         while (owner->pool.counters().threads != 0) base::yield_thread();
       },
       {.preemptions = 2, .weak_failures = 0});
@@ -379,26 +386,21 @@ TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_
   holds(
       [] {
         const base::Ref<Owner> owner(new Owner(1));
-        park::Parker begun;
-        park::Parker may_end;
         park::Parker cancels;
         park::Parker may_go_on;
         base::Cell<int> mark{0};
         base::Atomic<int> has_closed{0};
-        blocking::spawn_on(*owner, [&] {
-          begun.unpark();
-          may_end.park();
-        }).detach();
+        HeldCall held(*owner);
         blocking::spawn_on(*owner, [leaves = LeavesAMark(mark, cancels, may_go_on)] {
           mc::require(false, "it has not begun");
         }).detach();
-        begun.park();
+        held.begun.park();
         base::Thread other([&] {
           owner->pool.close();
           has_closed.store(1, base::relaxed);  // relaxed: hands over nothing
         });
         cancels.park();
-        may_end.unpark();
+        held.may_end.unpark();
         while (owner->pool.counters().threads != 0) base::yield_thread();
         may_go_on.unpark();
         while (has_closed.load(base::relaxed) == 0) base::yield_thread();  // relaxed: as above
@@ -414,24 +416,19 @@ TEST(BlockingPoolModel, who_waits_for_the_end_sees_what_another_thread_has_done_
   holds(
       [] {
         const base::Ref<Owner> owner(new Owner(1));
-        park::Parker begun;
-        park::Parker may_end;
         park::Parker cancels;
         park::Parker may_go_on;
         base::Cell<int> mark{0};
-        blocking::spawn_on(*owner, [&] {
-          begun.unpark();
-          may_end.park();
-        }).detach();
+        HeldCall held(*owner);
         const JoinHandle<void> aborted =
             blocking::spawn_on(*owner, [leaves = LeavesAMark(mark, cancels, may_go_on)] {
               mc::require(false, "it has not begun");
             });
         aborted.abort();
-        begun.park();
+        held.begun.park();
         base::Thread other([&] { blocking::spawn_on(*owner, [] {}).detach(); });
         cancels.park();
-        may_end.unpark();
+        held.may_end.unpark();
         owner->pool.close();
         may_go_on.unpark();
         mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
@@ -446,17 +443,12 @@ TEST(BlockingPoolModel, who_does_not_wait_for_the_end_leaves_that_to_another_thr
   holds(
       [] {
         const base::Ref<Owner> owner(new Owner(1));
-        park::Parker begun;
-        park::Parker may_end;
-        blocking::spawn_on(*owner, [&] {
-          begun.unpark();
-          may_end.park();
-        }).detach();
-        begun.park();
+        HeldCall held(*owner);
+        held.begun.park();
         owner->pool.close();
         base::Thread other([&] {
           mc::require(!owner->pool.join(base::Clock::time_point::min()), "it runs");
-          may_end.unpark();
+          held.may_end.unpark();
         });
         mc::require(owner->pool.join(base::Clock::time_point::max()), "all have ended");
         other.join();

@@ -80,7 +80,7 @@ class DebianPackages(unittest.TestCase):
             "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip",  # quicker, and read the same way
         )
         cls.command = cls.only_package("taskbench")
-        cls.library = cls.only_package("libtaskbench-dev")
+        cls.headers = cls.only_package("libtaskbench-dev")
         cls.root = cls.folder / "root"
         cls.root.mkdir()
         output_of("dpkg-deb", "-x", cls.command, cls.root)
@@ -151,7 +151,7 @@ class DebianPackages(unittest.TestCase):
             self.assertTrue(os.access(script, os.X_OK), script)
 
     def test_the_packages_say_what_they_are(self):
-        for package, section in ((self.command, "devel"), (self.library, "libdevel")):
+        for package, section in ((self.command, "devel"), (self.headers, "libdevel")):
             self.assertEqual(self.field(package, "Section"), section)
             self.assertRegex(self.field(package, "Version"), r"^\d+\.\d+\.\d+-1$")
             self.assertRegex(self.field(package, "Maintainer"), r"^[^<]+ <\S+@\S+>$")
@@ -169,12 +169,12 @@ class DebianPackages(unittest.TestCase):
 
     def test_only_the_library_has_headers(self):
         files = {package: output_of("dpkg-deb", "-c", package)
-                 for package in (self.command, self.library)}
+                 for package in (self.command, self.headers)}
         for path in ("/usr/include/taskbench/runtime/runtime.hpp", "/libtaskbench_runtime.a",
                      "/cmake/taskbench/taskbenchConfig.cmake"):
-            self.assertIn(f"{path}\n", files[self.library])
+            self.assertIn(f"{path}\n", files[self.headers])
             self.assertNotIn(f"{path}\n", files[self.command])
-        self.assertNotIn("/usr/bin/", files[self.library])
+        self.assertNotIn("/usr/bin/", files[self.headers])
 
 
 if __name__ == "__main__":
